@@ -77,7 +77,7 @@ check_stacks() {
 
 # go_alone: what is of Go in goroutines on standard input.
 go_alone() {
-	awk '/^[^\t]/ { c = (/ in [^ ]+$/ || /^[^ ]+\+0x[0-9a-f]+$/) && !/^created / } !c'
+	awk '/^[^\t]/ { c = (/ in [^ ]+$/ || /^[^ ]+\+0x[0-9a-f]+$/) && !/^created / } NF > 0 && !c'
 }
 
 check() {
@@ -103,6 +103,11 @@ check() {
 	same "$name: in a dump that goheap made" <(ours "$work/live") <(ours "$work/dump.text")
 	equal "$name: in SQL" "$(grep -c 'pc=' "$work/live")" \
 		"$("$GOHEAP" sql -e "$twin" "$work/dump" "SELECT count(*) FROM frames WHERE language = 'c' AND binary IS NOT NULL" 2>"$work/why" | tail -n 1 | tr -d ' ')"
+	mkdir -p "$work/broken"
+	: >"$work/broken/libdw.so.1"
+	LD_LIBRARY_PATH=$work/broken "$GOHEAP" goroutines "$work/core" -e "$twin" >"$work/dump.text" 2>"$work/why"
+	equal "$name, without libdw: it is said" "goheap: functions in C are not shown: libdw.so.1, elfutils' library, cannot be loaded" "$(cat "$work/why")"
+	same "$name, without libdw: the functions in Go" <(go_alone <"$work/core.text") <(go_alone <"$work/dump.text")
 	rm -f "$work/core" "$work/dump"
 }
 

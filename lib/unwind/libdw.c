@@ -9,6 +9,7 @@
 struct gh_libdw gh_libdw;
 
 static bool loaded;
+static bool is_missing;
 
 /* Each of the library's functions has to call the library's own, and not libdwarf's. Address
  * sanitizers end a program that asks for that: there the library is as if it were missing. */
@@ -23,6 +24,7 @@ static void load(void)
 	void **functions = (void **)&gh_libdw;
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
 	loaded = library != NULL;
+	is_missing = library == NULL;
 	for (size_t i = 0; loaded && i < sizeof(names) / sizeof(names[0]); i++)
 		loaded = (functions[i] = dlsym(library, names[i])) != NULL;
 #endif
@@ -33,4 +35,9 @@ bool gh_libdw_load(void)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	pthread_once(&once, load);
 	return loaded;
+}
+
+bool gh_c_code_lacks_library(void)
+{
+	return is_missing;
 }

@@ -27,6 +27,9 @@ struct gh_c_code;
  * freed with gh_c_code_free. */
 struct gh_c_code *gh_c_code_new(const struct gh_memory *memory, const struct gh_arch *arch);
 
+/* The library was asked for, and cannot be loaded. */
+bool gh_c_code_lacks_library(void);
+
 /* Adds the ELF file FD, which is the callee's from now on, loaded BIAS above its own addresses.
  * NAME is what its code is said to be in, without directories. Files come before the first walk.
  * One that cannot be read, or overlaps another, is left out. */

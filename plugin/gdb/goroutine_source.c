@@ -130,7 +130,7 @@ static bool make_list(struct gh_snapshot *snapshot, struct gh_process *process, 
 		gh_print_error(&err);
 		return false;
 	}
-	gh_print_warning(path, lost, "goroutines left out: their memory is missing or damaged");
+	gh_print_lost_goroutines(path, lost);
 	return snapshot->show == NULL || snapshot->show(snapshot, process, snapshot->context);
 }
 

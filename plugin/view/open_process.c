@@ -9,6 +9,7 @@
 #include "lib/elf/elf.h"
 #include "lib/process/process.h"
 #include "lib/trace/trace.h"
+#include "lib/unwind/unwind.h"
 #include "lib/util/now.h"
 #include "lib/util/open_file.h"
 #include "lib/util/output.h"
@@ -293,10 +294,17 @@ void gh_target_close(struct gh_target *target)
 	gh_image_close(&target->core);
 }
 
+void gh_print_lost_goroutines(const char *path, uint64_t lost)
+{
+	gh_print_warning(path, lost, "goroutines left out: their memory is missing or damaged");
+	if (gh_c_code_lacks_library())
+		gh_say("functions in C are not shown: libdw.so.1, elfutils' library, cannot be "
+		       "loaded");
+}
+
 static void print_losses(const char *path, const struct gh_heap_losses *losses)
 {
-	gh_print_warning(path, losses->goroutines,
-			 "goroutines left out: their memory is missing or damaged");
+	gh_print_lost_goroutines(path, losses->goroutines);
 	gh_print_warning(path, losses->spans,
 			 "spans of the heap left out: their memory is "
 			 "missing or damaged");

@@ -106,6 +106,10 @@ bool gh_process_write_heap(struct gh_process *process, const char *version, cons
 bool gh_process_open_heap(struct gh_dump *dump, struct gh_process *process, const char *version,
 			  const char *name);
 
+/* Says how many goroutines of the process, or core file, PATH were LOST, if any were, and if the
+ * functions in C that they are in could not be found. */
+void gh_print_lost_goroutines(const char *path, uint64_t lost);
+
 /* Opens the heap dump PATH, to be closed with gh_dump_close; of a core file, the heap of its
  * process, which ran PROGRAM; if PROCESS is not NULL, that of the process of this number, which
  * runs PROGRAM unless that is NULL. On failure prints the error and returns false. */
