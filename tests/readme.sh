@@ -112,6 +112,7 @@ run_commands() {
 		instances) arguments=(-e shop after.heapdump main.Session) ;;
 		diff) arguments=(-e shop before.heapdump after.heapdump) ;;
 		ps) arguments=() ;;
+		symbolize) arguments=(server /dev/null) ;;
 		frame) arguments=(-e shop after.heapdump 1) ;;
 		funcs | lines) arguments=(server) ;;
 		objects | path | print | reachable | referrers) arguments=(-e shop after.heapdump "$address") ;;
