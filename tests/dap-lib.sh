@@ -32,6 +32,20 @@ ask() {
 	trap - PIPE
 }
 
+# connect: starts Delve, $delve, as an editor does; its process id is among $children.
+connect() {
+	local port
+	: >"$work/talk"
+	: >"$work/dlv"
+	number=0
+	# shellcheck disable=SC2154 # its callers set them
+	"$delve" dap --listen=127.0.0.1:0 >"$work/dlv" 2>&1 &
+	children="$children $!"
+	wait_until grep -q 'listening at: ' "$work/dlv"
+	port=$(sed -nE 's/.*listening at: .*:([0-9]+)$/\1/p' "$work/dlv")
+	exec 7<>"/dev/tcp/127.0.0.1/$port" 8<&7
+}
+
 # dap COMMAND ARGUMENTS: asks, without waiting for the answer.
 dap() {
 	number=$((number + 1))

@@ -113,19 +113,6 @@ check_steps() {
 	same "$1: steps" "$work/expected" "$work/found"
 }
 
-# connect: starts Delve as an editor does.
-connect() {
-	local port
-	: >"$work/talk"
-	: >"$work/server"
-	number=0
-	"$delve" dap --listen=127.0.0.1:0 >"$work/server" 2>&1 &
-	children="$children $!"
-	wait_until grep -q 'listening at: ' "$work/server"
-	port=$(sed -nE 's/.*listening at: .*:([0-9]+)$/\1/p' "$work/server")
-	exec 7<>"/dev/tcp/127.0.0.1/$port" 8<&7
-}
-
 # fields NAME...: those fields of the objects in $line, in order. What a function will return is left out, as in plain; a
 # value that is cut short ends before the name of a field, as the addresses in it may be longer or shorter.
 fields() {

@@ -154,44 +154,6 @@ lists() {
 	same "goheap-gdb(7) has every command ($(wc -l <"$work/told")), and no other" "$work/told" "$work/documented"
 }
 
-# Completion in bash knows the commands, their options, and the values of those that have few.
-completion() {
-	local command
-	sed -nE 's/^  ([a-z0-9]+) +[A-Z].*/\1/p' <("$GOHEAP" --help) | sort >"$work/told"
-	completed "" >"$work/found"
-	same "completion has every command, and no other" "$work/told" "$work/found"
-	while read -r command; do
-		"$GOHEAP" "$command" --help | grep -oE -- '^ .*--[a-z0-9-]+' | grep -oE -- '--[a-z0-9-]+' | grep -vx -e --usage -e --version |
-			sed "s/^/$command /"
-	done <"$work/told" | sort >"$work/taken"
-	while read -r command; do
-		completed "$command" -- | sed "s/^/$command /"
-	done <"$work/told" | sort >"$work/found"
-	same "completion has every option of every command ($(wc -l <"$work/taken")), and no other" "$work/taken" "$work/found"
-	equal "completion: the values of --by" "path root site size type" "$(completed histogram --by "" | xargs)"
-	equal "completion: files" "a file" "$(completed histogram "")"
-}
-
-# completed WORD...: what bash makes of the last word of `goheap WORD...', one a line.
-completed() {
-	(
-		# shellcheck disable=SC2034,SC2317 # _goheap uses them
-		_init_completion() {
-			words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
-			cur=${words[cword]} prev=${words[cword - 1]}
-		}
-		# shellcheck disable=SC2317
-		_filedir() { COMPREPLY=("a file"); }
-		# shellcheck disable=SC2317
-		complete() { :; }
-		# shellcheck source=/dev/null
-		. "$build/plugin/goheap.bash"
-		COMP_WORDS=(goheap "$@") COMP_CWORD=$# COMPREPLY=()
-		_goheap
-		printf '%s\n' "${COMPREPLY[@]}" | sort
-	)
-}
-
 # Every command that goheap-gdb(7) has, in a session with a heap dump.
 gdb_commands() {
 	local command commands=() count=0
@@ -273,6 +235,9 @@ installed() {
 	fi
 	equal "make install: the manual pages" "goheap-gdb.7 goheap.1" \
 		"$(find "$work/root" -name 'goheap*.[17]' -printf '%f\n' | sort | tr '\n' ' ' | sed 's/ $//')"
+	equal "make install: completion" "_goheap goheap.bash goheap.fish" \
+		"$(find "$work/root" -path '*/site-functions/_goheap' -o -path '*/bash-completion/completions/*' -o -path '*/vendor_completions.d/*' |
+			sed 's|.*/||' | sort | xargs)"
 	init=$(dirname "$reader")/goheap.gdb
 	lacks "make install: nothing is loaded from the build tree" "$(cat "$init")" "$build|@[A-Z]"
 	equal "make install: GDB may read it at its start" 2 "$(find "$work/root" -name goheap.gdb | wc -l)"
@@ -291,7 +256,6 @@ files
 others
 lists
 options
-completion
 inputs || finish
 run_examples
 run_commands

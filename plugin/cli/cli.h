@@ -1,6 +1,6 @@
 /* The commands, and what those of one kind share.
  *
- * - main.c: finds the command and runs it; generate.c: what is made of the list of commands at
+ * - main.c: finds the command and runs it; generate*.c: what is made of the list of commands at
  * build time;
  * - cmd_*.c: the commands; cmd_records.c those that list one kind of records; first_program.c: the
  *   first answer about a program;

@@ -1,7 +1,8 @@
 /* generate KIND: what is made from the list of commands while goheap is built. Copies standard
  * input to standard output, with a line "@COMMANDS@" replaced: by GDB's names of the commands
- * (gdb), by the words that bash completes (bash), or by the synopsis in the manual page (man).
- * There the line "@TARGETS@" is replaced by the commands for each kind of target. */
+ * (gdb), by the words that a shell completes (bash, zsh, fish), or by the synopsis in the manual
+ * page (man). There the line "@TARGETS@" is replaced by the commands for each kind of target, and
+ * "@TASKS@" by the tasks. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,17 @@ static const struct gh_command commands[] = {
 };
 
 #define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+const struct gh_task gh_tasks[] = {
+#define TASK(task, ...) {#task, __VA_ARGS__},
+#include "plugin/command/tasks.def"
+#undef TASK
+    {0}};
+
+const struct gh_command *gh_command_number(size_t number)
+{
+	return number < NCOMMANDS ? &commands[number] : NULL;
+}
 
 /* What a line of GDB's script is part of. */
 enum gdb_text {
@@ -59,48 +71,13 @@ static void copy_gdb(const char *line, enum gdb_text *text)
 		*text = GDB_PYTHON;
 }
 
-static void print_bash_values(const struct gh_command *command, const struct gh_option *option)
+/* The kinds of target that COMMAND answers; 0 if it takes none. */
+static unsigned kinds_of(const struct gh_command *command)
 {
-	if (option->arg == NULL || option->type == GH_OPTION_FILE)
-		return;
-	printf("\t'%s --%s'", command->name, option->name);
-	if (option->letter != 0)
-		printf(" | '%s -%c'", command->name, option->letter);
-	printf(") ");
-	if (option->values != NULL) {
-		printf("echo '");
-		for (const char *at = option->values; *at != '\0'; at++)
-			putchar(*at == '|' ? ' ' : *at);
-		printf("' ");
-	}
-	puts(";;");
-}
-
-static void print_bash(void)
-{
-	printf("_goheap_words()\n{\n\tcase ${1-} in\n\t'') echo '");
-	for (size_t i = 0; i < NCOMMANDS; i++)
-		if (commands[i].summary != NULL)
-			printf("%s%s", i > 0 ? " " : "", commands[i].name);
-	puts("' ;;");
-	for (size_t i = 0; i < NCOMMANDS; i++) {
-		if (commands[i].summary == NULL)
-			continue;
-		printf("\t%s) echo '", commands[i].name);
-		const struct gh_option *options = commands[i].options;
-		for (const struct gh_option *option = options; option->name != NULL; option++) {
-			printf("%s--%s", option > options ? " " : "", option->name);
-			if (option->letter != 0)
-				printf(" -%c", option->letter);
-		}
-		puts("' ;;");
-	}
-	puts("\t*) echo --version ;;\n\tesac\n}\n\n_goheap_values()\n{\n\tcase \"$1 $2\" in");
-	for (size_t i = 0; i < NCOMMANDS; i++)
-		for (const struct gh_option *option = commands[i].options;
-		     commands[i].summary != NULL && option->name != NULL; option++)
-			print_bash_values(&commands[i], option);
-	puts("\t*) return 1 ;;\n\tesac\n}");
+	unsigned kinds = command->operands.kinds;
+	if (command->operands.files == 0)
+		return 0;
+	return kinds != 0 ? kinds : GH_KIND_PROCESS | GH_KIND_CORE | GH_KIND_DUMP;
 }
 
 static bool same_text(const char *a, const char *b)
@@ -201,15 +178,6 @@ static void print_man(void)
 	}
 }
 
-/* The kinds of target that COMMAND answers; 0 if it takes none. */
-static unsigned kinds_of(const struct gh_command *command)
-{
-	unsigned kinds = command->operands.kinds;
-	if (command->summary == NULL || command->operands.files == 0)
-		return 0;
-	return kinds != 0 ? kinds : GH_KIND_PROCESS | GH_KIND_CORE | GH_KIND_DUMP;
-}
-
 /* Prints the commands whose kinds of target are those of command FIRST, a table's rows. */
 static void print_targets_row(size_t first)
 {
@@ -221,7 +189,7 @@ static void print_targets_row(size_t first)
 	unsigned kinds = kinds_of(&commands[first]);
 	size_t width = 0;
 	for (size_t i = first; i < NCOMMANDS; i++) {
-		if (kinds_of(&commands[i]) != kinds)
+		if (commands[i].summary == NULL || kinds_of(&commands[i]) != kinds)
 			continue;
 		if (width > 0 && width + strlen(commands[i].name) > 38) {
 			putchar('\n');
@@ -241,8 +209,11 @@ static void print_targets(void)
 {
 	puts(".nf\nprogram  process  core  dump   commands");
 	for (size_t i = 0; i < NCOMMANDS; i++) {
+		if (commands[i].summary == NULL)
+			continue;
 		size_t first = 0;
-		while (kinds_of(&commands[first]) != kinds_of(&commands[i]))
+		while (commands[first].summary == NULL ||
+		       kinds_of(&commands[first]) != kinds_of(&commands[i]))
 			first++;
 		if (kinds_of(&commands[i]) != 0 && first == i)
 			print_targets_row(i);
@@ -250,39 +221,92 @@ static void print_targets(void)
 	puts(".fi");
 }
 
+static void print_man_text(const char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		switch (text[i]) {
+		case '\\':
+			fputs("\\e", stdout);
+			break;
+		case '-':
+			fputs("\\-", stdout);
+			break;
+		case '\'':
+			fputs("\\(aq", stdout);
+			break;
+		default:
+			putchar(text[i]);
+		}
+	}
+}
+
+/* Prints a line of a task, of SIZE bytes. Its command ends at two spaces. */
+static void print_task_line(const char *line, size_t size)
+{
+	const char *end = strstr(line, "  ");
+	size_t command = 0;
+	if (gh_starts_with(line, "$ ") || gh_starts_with(line, "(gdb) "))
+		command = end != NULL && (size_t)(end - line) < size ? (size_t)(end - line) : size;
+	if (command > 0) {
+		printf("\\fB");
+		print_man_text(line, command);
+		printf("\\fR");
+	}
+	if (*line == '.')
+		printf("\\&");
+	print_man_text(line + command, size - command);
+	putchar('\n');
+}
+
+static void print_tasks(void)
+{
+	for (const struct gh_task *task = gh_tasks; task->name != NULL; task++) {
+		printf(".SS %s (%s)\n.nf\n", task->title, task->name);
+		for (const char *line = task->text; *line != '\0'; line = strchr(line, '\n') + 1)
+			print_task_line(line, strcspn(line, "\n"));
+		puts(".fi");
+	}
+}
+
+/* Prints what KIND has of the commands. False if there is no such kind. */
+static bool print_commands(const char *kind)
+{
+	if (strcmp(kind, "gdb") == 0)
+		print_gdb();
+	else if (strcmp(kind, "man") == 0)
+		print_man();
+	else
+		return gh_generate_completion(kind);
+	return true;
+}
+
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*print)(void);
-	} kinds[] = {{"gdb", print_gdb}, {"bash", print_bash}, {"man", print_man}};
 	enum gdb_text text = GDB_COMMANDS;
 	char *line = NULL;
 	size_t size = 0;
-	void (*print)(void) = NULL;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (argc == 2 && strcmp(kinds[i].name, argv[1]) == 0)
-			print = kinds[i].print;
-	if (print == NULL) {
-		fputs("usage: generate gdb|bash|man <TEMPLATE\n", stderr);
-		return EXIT_FAILURE;
-	}
+	bool known = argc == 2;
 	for (size_t i = 0; i < NCOMMANDS; i++) {
 		if (commands[i].options[GH_OPTIONS_MAX - 1].name == NULL)
 			continue;
 		fprintf(stderr, "%s: more options than GH_OPTIONS_MAX\n", commands[i].name);
 		return EXIT_FAILURE;
 	}
-	while (getline(&line, &size, stdin) >= 0) {
+	while (known && getline(&line, &size, stdin) >= 0) {
+		bool is_man = strcmp(argv[1], "man") == 0;
 		if (strcmp(line, "@COMMANDS@\n") == 0)
-			print();
-		else if (print == print_man && strcmp(line, "@TARGETS@\n") == 0)
+			known = print_commands(argv[1]);
+		else if (is_man && strcmp(line, "@TARGETS@\n") == 0)
 			print_targets();
-		else if (print == print_gdb)
+		else if (is_man && strcmp(line, "@TASKS@\n") == 0)
+			print_tasks();
+		else if (strcmp(argv[1], "gdb") == 0)
 			copy_gdb(line, &text);
 		else
 			fputs(line, stdout);
 	}
 	free(line);
-	return fflush(stdout) == 0 && !ferror(stdout) ? EXIT_SUCCESS : EXIT_FAILURE;
+	if (!known)
+		fputs("usage: generate gdb|bash|zsh|fish|man <TEMPLATE\n", stderr);
+	return known && fflush(stdout) == 0 && !ferror(stdout) ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -18,6 +18,12 @@ static const struct gh_command commands[] = {
 
 #define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
 
+const struct gh_task gh_tasks[] = {
+#define TASK(task, ...) {#task, __VA_ARGS__},
+#include "plugin/command/tasks.def"
+#undef TASK
+    {0}};
+
 /* The headings, by group. */
 static const char *const headings[] = {
     [GH_GROUP_CRASH] = "A crash:",    [GH_GROUP_HANG] = "A hang:",
@@ -54,13 +60,16 @@ const struct gh_command *gh_command_number(size_t number)
 	return number < NCOMMANDS ? &commands[number] : NULL;
 }
 
-/* The command NAME. Exits, as on a usage error, if there is none. */
-static const struct gh_command *find_command(const char *name, const struct argp_state *state)
+/* The command NAME. Exits, as on a usage error, if there is none, with the nearest ones, and TASKS
+ * if it may be one of these. */
+static const struct gh_command *find_command(const char *name, bool tasks,
+					     const struct argp_state *state)
 {
 	const struct gh_command *command = gh_command_find(name);
 	if (command == NULL) {
-		char *nearest = gh_command_nearest(name);
-		argp_error(state, "no such command: %s%s", name, nearest != NULL ? nearest : "");
+		char *nearest = gh_command_nearest(name, tasks);
+		argp_error(state, "no such command%s: %s%s", tasks ? " or task" : "", name,
+			   nearest != NULL ? nearest : "");
 		free(nearest);
 	}
 	return command;
@@ -106,13 +115,62 @@ static bool has_no_command(int argc, char **argv)
 	return true;
 }
 
-/* Runs `goheap help [COMMAND]'. Exits. */
+/* WORD is one of WORDS, which have a space between two. */
+static bool is_among(const char *words, const char *word)
+{
+	size_t length = strlen(word);
+	for (const char *at = words; *at != '\0'; at += strspn(at, " ")) {
+		size_t size = strcspn(at, " ");
+		if (size == length && strncmp(at, word, size) == 0)
+			return true;
+		at += size;
+	}
+	return false;
+}
+
+/* The task that NAME is the name of, or an alias. NULL if there is none. */
+static const struct gh_task *find_task(const char *name)
+{
+	for (const struct gh_task *task = gh_tasks; task->name != NULL; task++)
+		if (strcmp(task->name, name) == 0 || is_among(task->aliases, name))
+			return task;
+	return NULL;
+}
+
+static void print_task(FILE *out, const struct gh_task *task)
+{
+	fprintf(out, "%s:\n\n", task->title);
+	for (const char *line = task->text; *line != '\0'; line = strchr(line, '\n') + 1)
+		fprintf(out, "  %.*s\n", (int)strcspn(line, "\n"), line);
+}
+
+static void list_tasks(FILE *out)
+{
+	fputs("Tasks, each with its commands: goheap help TASK\n", out);
+	for (const struct gh_task *task = gh_tasks; task->name != NULL; task++)
+		fprintf(out, "  %-12s%s\n", task->name, task->title);
+	fputs("\nCommands: goheap help COMMAND\n", out);
+}
+
+/* Runs `goheap help [TASK | COMMAND]'. A task and a command of the same name are both printed.
+ * Exits. */
 static void print_help(struct argp_state *state)
 {
 	static char help[] = "--help";
-	if (state->next == state->argc)
+	if (state->next == state->argc) {
+		list_tasks(state->out_stream);
 		argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
-	const struct gh_command *command = find_command(state->argv[state->next], state);
+	}
+	const char *name = state->argv[state->next];
+	const struct gh_task *task = find_task(name);
+	if (task != NULL) {
+		print_task(state->out_stream, task);
+		if (gh_command_find(name) == NULL || gh_command_find(name)->summary == NULL)
+			exit(GH_EXIT_OK);
+		fputs("\n", state->out_stream);
+		fflush(state->out_stream);
+	}
+	const struct gh_command *command = find_command(name, true, state);
 	char *argv[] = {NULL, help, NULL};
 	exit(gh_command_run(command, 2, argv));
 }
@@ -131,7 +189,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			fprintf(state->out_stream, "%s\n", argp_program_version);
 			exit(GH_EXIT_OK);
 		}
-		arguments->command = find_command(arg, state);
+		arguments->command = find_command(arg, false, state);
 		arguments->index = state->next - 1;
 		/* What follows is the command's to parse. */
 		state->next = state->argc;
@@ -294,7 +352,8 @@ int main(int argc, char **argv)
 	    .options = options,
 	    .parser = parse_option,
 	    .args_doc = "[COMMAND] TARGET",
-	    .doc = "Explain Go processes, core files, heap dumps and stripped programs.\v",
+	    .doc =
+		"Explain Go processes, core files, heap dumps and programs. Tasks: goheap help\v",
 	    .help_filter = filter_help,
 	};
 	gh_exit_prepare();

@@ -1,7 +1,7 @@
 /* Commands of the goheap program, and what they are asked about.
  *
- * - commands.def: the list of commands; options.c: what a command line says; exit.c: how the
- *   program ends; nearest.c: commands that a mistyped name may be meant for;
+ * - commands.def, tasks.def: the lists of commands and of tasks; options.c: what a command line
+ * says; exit.c: how the program ends; nearest.c: commands that a mistyped name may be meant for;
  * - target.c: the kind of what is looked at; find_program.c: its program; named_process.c:
  * processes by number or program name; foreign.c: what is said where nothing is Go's;
  * - heap_query.c: a question about a heap (heap_query.h); wait_query.c: one about what goroutines
@@ -336,9 +336,18 @@ struct gh_command {
 /* The command NAME, or the one whose name begins so if no other's does. NULL if there is none. */
 const struct gh_command *gh_command_find(const char *name);
 
-/* Returns "; did you mean NAME?" with the commands that NAME may be meant for, or "", to be freed.
- * NULL if memory ran out. */
-char *gh_command_nearest(const char *name);
+/* Returns "; did you mean NAME?" with the commands that NAME may be meant for, and TASKS if it may
+ * be one, or "", to be freed. NULL if memory ran out. */
+char *gh_command_nearest(const char *name, bool tasks);
+
+/* A task that people come with, as tasks.def has it. The list ends with one without a name. */
+struct gh_task {
+	const char *name, *aliases, *title, *text;
+};
+extern const struct gh_task gh_tasks[];
+
+/* Prints the lists that completion in SHELL needs, at build time. False if SHELL is none. */
+bool gh_generate_completion(const char *shell);
 
 /* Command NUMBER, from 0; NULL if there are no more. */
 const struct gh_command *gh_command_number(size_t number);
@@ -384,10 +393,8 @@ bool gh_file_is_foreign(const char *path);
  * known. */
 bool gh_foreign_tell(const char *path, const char *process);
 
-/* Says it of the file at PATH, an ELF file that is no core file. */
+/* Says it of the file at PATH, an ELF file that is no core file; of the core file's process. */
 void gh_foreign_tell_file(const char *path);
-
-/* Likewise of the process of the core file at PATH. */
 bool gh_foreign_tell_core(const char *path);
 
 /* Says it of what GDB debugs, which runs PROGRAM. */

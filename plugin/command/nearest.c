@@ -46,34 +46,47 @@ static unsigned distance(const char *a, const char *b)
 	return rows[strlen(a) % 3][size];
 }
 
-/* How far the command's name is from NAME: 0 where it begins so; UINT_MAX if it is not meant. */
-static unsigned rank(const struct gh_command *command, const char *name)
+/* Distance of MEANT, a command or task, from NAME: 0 where it begins so; UINT_MAX if it is not
+ * meant. */
+static unsigned rank(const char *meant, const char *name)
 {
 	size_t length = strlen(name);
-	if (command->summary == NULL)
-		return UINT_MAX;
-	if (strncmp(command->name, name, length) == 0)
+	if (strncmp(meant, name, length) == 0)
 		return 0;
-	unsigned edits = distance(name, command->name);
+	unsigned edits = distance(name, meant);
 	return edits <= 2 && 2 * edits < length ? edits : UINT_MAX;
 }
 
-static void list_nearest(FILE *out, const char *name)
+/* Name NUMBER, from 0, of the commands that users type and, if TASKS, of the tasks that have none
+ * of theirs. "" for another command; NULL if there are no more. */
+static const char *candidate(size_t number, bool tasks)
+{
+	size_t task = 0;
+	const struct gh_command *command;
+	for (; (command = gh_command_number(task)) != NULL; task++)
+		if (task == number)
+			return command->summary != NULL ? command->name : "";
+	const char *name = tasks ? gh_tasks[number - task].name : NULL;
+	const struct gh_command *namesake = name != NULL ? gh_command_find(name) : NULL;
+	return namesake != NULL && namesake->summary != NULL ? "" : name;
+}
+
+static void list_nearest(FILE *out, const char *name, bool tasks)
 {
 	unsigned best = UINT_MAX;
 	unsigned count = 0;
-	const struct gh_command *command;
-	for (size_t i = 0; (command = gh_command_number(i)) != NULL; i++)
-		best = least(best, rank(command, name));
-	for (size_t i = 0; best != UINT_MAX && (command = gh_command_number(i)) != NULL; i++)
-		if (rank(command, name) == best)
-			fprintf(out, "%s%s", count++ == 0 ? "; did you mean " : " or ",
-				command->name);
+	const char *meant;
+	for (size_t i = 0; (meant = candidate(i, tasks)) != NULL; i++)
+		if (*meant != '\0')
+			best = least(best, rank(meant, name));
+	for (size_t i = 0; best != UINT_MAX && (meant = candidate(i, tasks)) != NULL; i++)
+		if (*meant != '\0' && rank(meant, name) == best)
+			fprintf(out, "%s%s", count++ == 0 ? "; did you mean " : " or ", meant);
 	if (count > 0)
 		putc('?', out);
 }
 
-char *gh_command_nearest(const char *name)
+char *gh_command_nearest(const char *name, bool tasks)
 {
 	char *text = NULL;
 	size_t size;
@@ -85,6 +98,6 @@ char *gh_command_nearest(const char *name)
 	if (out != NULL && meant != NULL)
 		fprintf(out, "; did you mean %s?", meant);
 	else if (out != NULL && *name != '\0' && strlen(name) <= NAME_MAX_LETTERS)
-		list_nearest(out, name);
+		list_nearest(out, name, tasks);
 	return gh_text_end(out, &text);
 }
