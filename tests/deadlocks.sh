@@ -60,7 +60,7 @@ check() {
 	same "$name: what most wait for, who has it, and what that does" \
 		<(printf '%s\n' '10 main.quick main.slow waits for sleep' '9 main.transferQuietly main.transferQuietly waits to lock sync.Mutex') \
 		<(sed -nE 's/^([0-9]+) goroutines: lock sync\.Mutex 0x[0-9a-f]+ \(locked\), in ([^ ]*) at .*; held by goroutine [0-9]+ \(([^ ]*) at .*\), which (.*)$/\1 \2 \3 \4/p' "$work/hang")
-	has "$name: what most wait for" "$(cat "$work/hang")" '^What most wait for:$'
+	has "$name: what most wait for" "$(cat "$work/hang")" '^Most wait for:$'
 	has "$name: they are waited for at one place" "$(cat "$work/hang")" '^5 goroutines: lock sync\.Mutex, in main\.move at [^;]*; 5 different ones$'
 	has "$name: how many can never go on" "$(cat "$work/hang")" "^$(wc -l <"$work/expected") goroutines can never go on; only they keep [0-9]+ objects? of [0-9]+ bytes\$"
 	same "$name: and three of the deadlocks" <(joined "$work/live" | head -n 3) <(joined "$work/hang" | grep '^goroutine [0-9]')
@@ -187,7 +187,7 @@ check_left() {
 	"$GOHEAP" dump -f "$pid" -o "$work/dump" 2>"$work/why" || cat "$work/why"
 	ask "$name" hang
 	for way in live cored; do
-		has "$name: what is left locked comes first, $way" "$(grep -A 1 '^What most wait for' "$work/$way" | tail -n 1)" \
+		has "$name: what is left locked comes first, $way" "$(grep -A 1 '^Most wait for' "$work/$way" | tail -n 1)" \
 			'^3 goroutines: lock sync\.Mutex .* in main\.\(\*store\)\.count at [^;]*; no goroutine holds it: it was left locked$'
 		equal "$name: who can never go on, $way" '3 goroutines can never go on
 3 goroutines wait for ever for 1 lock that was left locked

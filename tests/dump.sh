@@ -336,7 +336,7 @@ check_collector() {
 		4 goroutines: 0 on a thread, 0 ready to run, 0 in system calls or C, 4 waiting
 		collecting garbage: goroutine 1 (main.a) [garbage collection]
 		3 goroutines wait for the collector
-		What most wait for:
+		Most wait for:
 		2 goroutines: GC assist wait, in main.b
 		1 goroutine: garbage collection, in main.a
 		1 goroutine: wait for GC cycle, in main.c

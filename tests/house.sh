@@ -10,8 +10,9 @@ export GOHEAP
 copy() {
 	rm -rf "$work/copy"
 	mkdir "$work/copy"
-	(cd "$tests/.." && find lib plugin tests -path tests/samples -prune -o \
-		\( -name '*.[ch]' -o -name goheap.1.in \) -print | tar -cf - -T -) | tar -xf - -C "$work/copy"
+	(cd "$tests/.." && find README HACKING lib plugin tests -path tests/samples -prune -o \
+		\( -name '*.[ch]' -o -name '*.def' -o -name goheap.1.in -o -name goheap-gdb.7 -o -name README -o -name HACKING \) -print |
+		tar -cf - -T -) | tar -xf - -C "$work/copy"
 }
 
 names=() patterns=()
@@ -92,6 +93,21 @@ breaks "a long function" '^lib/util/odd_function\.c: has a function of 81 lines 
 
 yes '' | head -n 501 >"$work/copy/lib/util/odd_file.c"
 breaks "a long file" '^lib/util/odd_file\.c: has 501 lines: .* \[long-file\]$'
+
+printf '.TP\n.B odd\nWhat is\n.BR odd .\n' >>"$work/copy/plugin/goheap.1.in"
+breaks "a manual's entry that begins with a question's word" '^plugin/goheap\.1\.in: begins a sentence with "What is odd .*" \(line [0-9]+\): .* \[openings\]$'
+
+printf '.PP\nIt is odd. Of\n.I odd\nit is likewise so.\n' >>"$work/copy/plugin/goheap-gdb.7"
+breaks "a sentence that turns round" '^plugin/goheap-gdb\.7: begins a sentence with "Of odd it is'
+
+printf '\nWho is odd\n----------\n' >>"$work/copy/README"
+breaks "such a heading" '^README: begins a sentence with "Who is odd'
+
+echo 'const char *odd = "goheap: How odd it is";' >>"$work/copy/plugin/view/address.c"
+breaks "such a message" '^plugin/view/address\.c: begins a text with a question.s word \(line [0-9]+\): .* \[openings\]$'
+
+echo 'GH_FLAG("odd", 0, odd, "It is odd. By odd it is meant that")' >>"$work/copy/plugin/cli/commands.def"
+breaks "such a help text" '^plugin/cli/commands\.def: begins a text with a question.s word \(line [0-9]+\): .* \[openings\]$'
 
 printf '#!/bin/sh\n"%s" "$@"\necho "  oddity      Do something odd"\n' "$GOHEAP" >"$work/goheap"
 chmod +x "$work/goheap"

@@ -223,7 +223,7 @@ static void print_nothing(const struct gh_diagnosis *diagnosis, const struct abo
 		printf("The collector takes %.1f %% of the processors' time.\n",
 		       100 * collections->cpu_fraction);
 	if (figures->holder > 0 && figures->heap > 0)
-		printf("What holds most of the heap keeps %.0f %% of it.\n",
+		printf("The holder of most of the heap keeps %.0f %% of it.\n",
 		       100 * (double)figures->holder / (double)figures->heap);
 	fputs("To look closer: ", stdout);
 	gh_command_line_print(stdout, diagnosis->options, "hang");

@@ -411,7 +411,7 @@ static int answer(struct gh_wait_query *query)
 	gh_blocked_finalizers_print(stdout, &query->dump, query->symbols, 0, "finalizers", json);
 	gh_deep_stack_print(stdout, &query->dump, query->symbols, "stack", json);
 	if (!json)
-		puts("What most wait for:");
+		puts("Most wait for:");
 	size_t ngroups = gh_wait_groups_print(query, SHOWN, "group");
 	bool told = ngroups != SIZE_MAX && gh_wait_find_leaked(&leaked, query);
 	size_t nleaked = leaked.count;

@@ -104,7 +104,7 @@ static void say_what_is_loaded(FILE *script, const struct job *job)
 		    "what the program starts with; registers, but for pc and sp; which goroutines "
 		    "were running: they are runnable.");
 	if (dump->format == GH_DUMP_PROTOTYPE)
-		gh_script_say(script, "Of stacks and data the prototype has only the words that "
+		gh_script_say(script, "The prototype has only those words of stacks and data that "
 				      "are roots, and return addresses.");
 	if (job->program == NULL)
 		gh_script_say(script, "No program: function names are the dump's. For files and "

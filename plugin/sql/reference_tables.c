@@ -239,7 +239,7 @@ static const struct gh_sql_column retained_columns[] = {
 
 const struct gh_sql_table gh_sql_retained = {
     .name = "retained",
-    .about = "What would go with an object",
+    .about = "The size that would go with an object",
     .columns = retained_columns,
     .needs = GH_SQL_NEEDS_DOMINATORS,
     .rows = 1e6,

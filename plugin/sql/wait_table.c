@@ -158,7 +158,7 @@ static const struct gh_sql_column columns[] = {
 
 const struct gh_sql_table gh_sql_waits = {
     .name = "waits",
-    .about = "What goroutines wait for; of a select, each of its cases",
+    .about = "Waits of goroutines; each case of a select is a row",
     .columns = columns,
     .rows = 1e3,
     .count = count_waits,
