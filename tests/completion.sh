@@ -58,7 +58,7 @@ completed_by_zsh() {
 		repeat 600; do
 			while zpty -r -t shell output; do :; done
 			grep -qx "== $((lines + 1))" $offered_words 2>/dev/null && break
-			sleep 0.05
+			sleep 0.2
 		done
 		zpty -d shell' zsh "$work/zshrc"
 	# The mark follows what it is for.

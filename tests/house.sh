@@ -11,7 +11,7 @@ copy() {
 	rm -rf "$work/copy"
 	mkdir "$work/copy"
 	(cd "$tests/.." && find README HACKING lib plugin tests -path tests/samples -prune -o \
-		\( -name '*.[ch]' -o -name '*.def' -o -name goheap.1.in -o -name goheap-gdb.7 -o -name README -o -name HACKING \) -print |
+		\( -name '*.[ch]' -o -name '*.def' -o -name '*.js' -o -name goheap.1.in -o -name goheap-gdb.7 -o -name README -o -name HACKING \) -print |
 		tar -cf - -T -) | tar -xf - -C "$work/copy"
 }
 
@@ -108,6 +108,9 @@ breaks "such a message" '^plugin/view/address\.c: begins a text with a question.
 
 echo 'GH_FLAG("odd", 0, odd, "It is odd. By odd it is meant that")' >>"$work/copy/plugin/cli/commands.def"
 breaks "such a help text" '^plugin/cli/commands\.def: begins a text with a question.s word \(line [0-9]+\): .* \[openings\]$'
+
+echo "title('Which is odd')" >>"$work/copy/plugin/web/page/views.js"
+breaks "such a title in the browser" '^plugin/web/page/views\.js: begins a text with a question.s word \(line [0-9]+\): .* \[openings\]$'
 
 printf '#!/bin/sh\n"%s" "$@"\necho "  oddity      Do something odd"\n' "$GOHEAP" >"$work/goheap"
 chmod +x "$work/goheap"

@@ -401,12 +401,12 @@ find_delve() {
 	fi
 }
 
-# delve_reads NAME PROGRAM: false, and the check called NAME skipped, where $delve is for later releases of Go than PROGRAM's.
+# delve_reads NAME PROGRAM: false, and the check called NAME skipped, where $delve is for other releases of Go than PROGRAM's.
 delve_reads() {
 	local refusal
 	echo exit >"$work/exit"
 	refusal=$(timeout 60 "$delve" exec "$2" --allow-non-terminal-interactive=true --init "$work/exit" </dev/null 2>&1 |
-		grep 'too old for this version of Delve')
+		grep -E 'too old for (this version of Delve|Go version)')
 	[ -n "$refusal" ] || return 0
 	skip "$1" "$refusal"
 	return 1

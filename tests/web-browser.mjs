@@ -164,7 +164,7 @@ async function climb(page) {
 	/* It remembers what it has asked. */
 	await page.reload();
 	await settle(page);
-	const tree = page.locator('table:has(caption:has-text("What points to it, and to that"))');
+	const tree = page.locator('table:has(caption:has-text("Pointers to it, and to their holders"))');
 	let climbed = 0, free;
 	const held = new Promise(resolve => { free = resolve; });
 	await page.route('**/api/referrers*', route => held.then(() => route.continue()));

@@ -181,7 +181,7 @@ struct gh_option {
 	{                                                                                          \
 		.name = "by", .type = GH_OPTION_GROUPING, .arg = "WHAT",                           \
 		.values = GH_GROUPING_NAMES,                                                       \
-		.doc = "Put objects together by type; size; site, the place that "        \
+		.doc = "Put objects together by type; size; site, the place that "                 \
 		       "allocated them; path, the way that holds them; or root, where that starts" \
 	}
 #define GH_LIMIT_ROWS                                                                              \
@@ -190,7 +190,7 @@ struct gh_option {
 #define GH_MODULE                                                                                  \
 	{                                                                                          \
 		.name = "module", .type = GH_OPTION_TEXT, .arg = "NAME",                           \
-		.doc = "Read the Go library of that name or path, if there are several",     \
+		.doc = "Read the Go library of that name or path, if there are several",           \
 		.field = offsetof(struct gh_options, module)                                       \
 	}
 #define GH_PID(text)                                                                               \
@@ -206,7 +206,7 @@ struct gh_option {
 /* What the commands on the heap of a dump share. */
 #define GH_OF_HEAP                                                                                 \
 	GH_PROCESS, GH_EXE("The program that wrote the dump, for types, files and lines"),         \
-	    GH_NAMES("The program before it was stripped, for variables, and types that "     \
+	    GH_NAMES("The program before it was stripped, for variables, and types that "          \
 		     "they tell")
 
 /* What the commands that list the records of a dump share. */

@@ -62,7 +62,7 @@ function objects(by) {
 		changeColumn,
 		{ head: 'Keeps most', kind: 'tight extra', show: row => row.largest ? objectLink(row.largest) : '' },
 		{ head: groupings[by], kind: 'name', value: row => row[by], show: row => by === 'type' ? typeLink(row.type) : String(row[by]) },
-	], { label: 'What has grown', none: 'Nothing has changed.' }));
+	], { label: 'Growth', none: 'Nothing has changed.' }));
 }
 
 /* Puts together what has one KEY_OF in NOW and in BEFORE, and by how much each of FIELDS has grown; but for what has not
@@ -113,14 +113,14 @@ function stringGrowth() {
 			changeColumn,
 			{ head: 'First', kind: 'tight extra', show: row => row.change === 'gone' ? '' : objectLink(row.object) },
 			{ head: 'Text', kind: 'name', show: row => row.text.length > 300 ? row.text.slice(0, 300) + '…' : row.text },
-		], { label: 'Strings that take more or less than before', none: 'The same strings take as much as before.',
-			caption: now.length === ENOUGH || before.length === ENOUGH ? `Of the ${number(ENOUGH)} that take most, now and before.` : '' }));
+		], { label: 'Strings that take more or less than before', none: 'No strings take more or less than before.',
+			caption: now.length === ENOUGH || before.length === ENOUGH ? `Among the ${number(ENOUGH)} that take most, now and before.` : '' }));
 }
 
 export function growth(by = 'type') {
 	const since = heap.older ? make('p', { class: 'faint' }, 'Since ', make('b', {}, heap.older.split('/').pop()), ' the heap has grown by ', changeText(heap.bytes - heap.older_bytes, bytes),
 		', what is reachable by ', changeText(heap.reachable - heap.older_reachable, bytes), ', the number of objects by ', changeText(heap.objects - heap.older_objects, number), '.') : '';
-	return [title('What has grown', 'since the older dump'), since,
+	return [title('Growth', 'since the older dump'), since,
 		choices('Grouped by', { ...groupings, goroutines: 'Goroutines', strings: 'Strings' }, by, key => place('growth', key)),
 		!heap.older ? make('p', {}, 'There is no older dump: goheap web DUMP OLD')
 			: by === 'goroutines' ? goroutineGrowth() : by === 'strings' ? stringGrowth() : objects(by)];

@@ -7,7 +7,7 @@ import { fromFrames, find, treeTable, colour, growthText, legend } from './tree.
 const ROW = 20;   /* pixels */
 const DEPTH = 60; /* rows */
 
-const kinds = { paths: 'What holds it', sites: 'Where it was allocated', stacks: 'Goroutines' };
+const kinds = { paths: 'Holders', sites: 'Places of allocation', stacks: 'Goroutines' };
 
 /* Ways that hold the heap and, if there is an older dump, how they have grown. */
 async function paths() {
@@ -94,7 +94,7 @@ const notes = {
 
 export function flame(kind = 'paths', where = '') {
 	const picture = make('div', { class: 'flame', role: 'group', 'aria-label': 'Flame graph; the table below it says the same' });
-	return [title('Flame graph', notes[kind]), choices('Of what', kinds, kind, key => place('flame', key)),
+	return [title('Flame graph', notes[kind]), choices('Group by', kinds, kind, key => place('flame', key)),
 		later({ paths, sites, stacks: stackTree }[kind](), top => {
 			const chain = find(top, where);
 			const chosen = chain.at(-1);
@@ -106,6 +106,6 @@ export function flame(kind = 'paths', where = '') {
 			return [make('p', {}, make('b', {}, chosen.name), `: ${size(chosen, kind, grows)}${grows ? ' since the older dump' : ''}, `,
 				`${percent(kind === 'stacks' ? chosen.count : chosen.bytes, whole)} of ${kind === 'stacks' ? 'all' : kind === 'paths' ? 'the heap' : 'what was sampled'}`),
 			picture, legend(grows), make('h2', {}, 'As a table'),
-			treeTable(chosen, 'What the flame graph shows', { counts: kind === 'stacks', grows, whole, name: kind === 'paths' ? 'Held by' : 'Call' })];
+			treeTable(chosen, 'The flame graph as a table', { counts: kind === 'stacks', grows, whole, name: kind === 'paths' ? 'Held by' : 'Call' })];
 		})];
 }

@@ -15,7 +15,7 @@ function facts(id, one, memory, waits) {
 	return [make('p', {}, one.reason || one.status, seconds(one.waited), later(ask('goroutines', { leaked: '' }), rows => rows.some(row => row.id === Number(id)) ? make('b', { class: 'grow' }, '; it can never go on') : '', 'span'),
 		...(one.creator !== null ? ['; created by goroutine ', goroutineLink(one.creator)] : [])),
 	waits.length > 0 ? make('ul', {}, ...waits.filter(wait => wait.kind !== 'other').map(wait => make('li', {}, ...waitingText(wait)))) : '',
-	make('p', {}, 'What its stack points to keeps alive ', shareBar(memory.bytes || 0, heap.bytes), ` of the heap, ${bytes(memory.bytes || 0)}.`)];
+	make('p', {}, 'Its stack keeps alive ', shareBar(memory.bytes || 0, heap.bytes), ` of the heap, ${bytes(memory.bytes || 0)}.`)];
 }
 
 function slotTable(slots) {

@@ -23,7 +23,7 @@ function holderRow(one, depth, above, way) {
 	}
 	let below = null;
 	const question = { address: one.object, limit: ROWS };
-	const button = !canAsk('referrers', question) ? make('span', { class: 'twist' }) : make('button', { type: 'button', class: 'twist', 'aria-expanded': 'false', 'aria-label': `What points to ${one.object}`, onclick: async () => {
+	const button = !canAsk('referrers', question) ? make('span', { class: 'twist' }) : make('button', { type: 'button', class: 'twist', 'aria-expanded': 'false', 'aria-label': `Pointers to ${one.object}`, onclick: async () => {
 		if (below) {
 			below.forEach(each => { each.closeBelow(); each.remove(); });
 			below = null;
@@ -59,8 +59,8 @@ function rows(found, depth, above, way) {
 /* Of the object at ADDRESS, whose shortest way is WAY, rows of `goheap path'; LIMIT of what points to it. */
 export function holders(address, way, limit = ROWS) {
 	const on = new Set((way || []).map(one => one.object));
-	return later(ask('referrers', { address, limit }), ([found]) => make('div', { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': 'What points to it' },
-		make('table', { class: 'tree' }, make('caption', { class: 'unseen' }, 'What points to it, and to that'),
-			make('thead', {}, make('tr', {}, make('th', { scope: 'col', class: 'name' }, 'By'), make('th', { scope: 'col', class: 'name' }, 'In'))),
+	return later(ask('referrers', { address, limit }), ([found]) => make('div', { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': 'Pointers to it' },
+		make('table', { class: 'tree' }, make('caption', { class: 'unseen' }, 'Pointers to it, and to their holders'),
+			make('thead', {}, make('tr', {}, make('th', { scope: 'col', class: 'name' }, 'Holder'), make('th', { scope: 'col', class: 'name' }, 'In'))),
 			make('tbody', {}, ...rows(found, 0, [address], on)))));
 }

@@ -68,7 +68,7 @@ function merged(where) {
 			return [make('p', { class: 'choices crumbs' }, make('a', { href: place('map') }, 'Whole heap'),
 				...chain.slice(1).flatMap((one, i) => [' › ', make('a', { href: step(i + 1) }, one.type)]), ` ${bytes(whole)}${growthText(chain.length > 1 ? chosen : heapGrowth(), grows)}`), picture,
 			rest(boxes, whole, chain.length > 1 ? 'their own bytes, or in more than is drawn' : 'garbage, or in more than is drawn'),
-			legend(grows), make('h2', {}, 'As a table'), treeTable(chosen, 'What the map shows', { head: 'Retained', name: 'Type', grows })];
+			legend(grows), make('h2', {}, 'As a table'), treeTable(chosen, 'The map as a table', { head: 'Retained', name: 'Type', grows })];
 		})];
 }
 
@@ -83,6 +83,6 @@ export function map(what = 'merged', where = '') {
 			new ResizeObserver(() => fill(picture, rows, whole)).observe(picture);
 			return [make('p', { class: 'choices crumbs' }, make('a', { href: place('map', 'objects') }, 'Whole heap'), ...(object ? [' › ', objectLink(object.object, object.type)] : []),
 				` ${bytes(whole)}${object ? '' : growthText(heapGrowth(), older)}`), picture,
-			rest(rows, whole, address ? 'its own bytes' : 'garbage, or in more than is drawn'), legend(older), make('h2', {}, 'As a table'), objectTree(rows, 'What the map shows', older)];
+			rest(rows, whole, address ? 'its own bytes' : 'garbage, or in more than is drawn'), legend(older), make('h2', {}, 'As a table'), objectTree(rows, 'The map as a table', older)];
 		})];
 }

@@ -6,7 +6,7 @@ const examples = {
 	'Types by their bytes': 'SELECT type, count(*) objects, sum(bytes) bytes FROM objects GROUP BY type ORDER BY bytes DESC LIMIT 50',
 	'Strings with most copies': 'SELECT copies, length, text FROM strings ORDER BY copies DESC LIMIT 50',
 	'Maps with more buckets than entries': 'SELECT object, type, entries, buckets FROM maps WHERE buckets > entries ORDER BY buckets DESC LIMIT 50',
-	'What keeps most alive': 'SELECT bytes, object, type FROM retained JOIN objects ON address = object WHERE holder IS NULL ORDER BY retained.bytes DESC LIMIT 50',
+	'Largest retained sizes': 'SELECT bytes, object, type FROM retained JOIN objects ON address = object WHERE holder IS NULL ORDER BY retained.bytes DESC LIMIT 50',
 	'Goroutines by the function they are in': 'SELECT function, status, count(*) goroutines FROM goroutines GROUP BY 1, 2 ORDER BY 3 DESC',
 };
 

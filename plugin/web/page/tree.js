@@ -153,7 +153,7 @@ function mergedRow(one, depth, options) {
 	const line = make('tr', {}, ...cells(one, options), name);
 	let below = null;
 	line.closeBelow = () => below && button.click();
-	const button = make('button', { type: 'button', class: 'twist', 'aria-expanded': 'false', 'aria-label': `What is below ${one.name}`, onclick: () => {
+	const button = make('button', { type: 'button', class: 'twist', 'aria-expanded': 'false', 'aria-label': `Entries below ${one.name}`, onclick: () => {
 		if (below) {
 			below.forEach(each => { each.closeBelow(); each.remove(); });
 			below = null;

@@ -35,12 +35,12 @@ function finding(one) {
 			{ head: 'Bytes', kind: 'n', show: part => bytes(part.bytes) },
 			{ head: 'Objects', kind: 'n', show: part => number(part.objects) },
 			{ head: 'Made of', kind: 'name', show: part => typeLink(part.type) },
-		], { label: 'What it is made of' }) : '',
+		], { label: 'Its parts' }) : '',
 		make('ul', { class: 'facts' }, ...links.map(link => make('li', {}, link))));
 }
 
 export function suspects() {
-	return [title('What may be leaking', heap.older ? 'since the older dump' : ''),
+	return [title('Likely leaks', heap.older ? 'since the older dump' : ''),
 		later(ask('suspects'), rows => rows.length > 0 ? make('ol', { class: 'findings' }, ...rows.map(finding))
 			: make('p', {}, heap.older ? 'Nothing to tell: nothing has grown by much of the heap. See '
 				: 'Nothing to tell: nothing keeps much of the heap by itself. See ',
@@ -69,7 +69,7 @@ function compared(rows, changed, by) {
 }
 
 export function types(by = 'type') {
-	return [title('What the heap is made of'),
+	return [title('Parts of the heap'),
 		choices('Grouped by', groupings, by, key => place('types', key)),
 		later(Promise.all([ask('histogram', { by, limit: 10000 }), changes(by)]), ([rows, changed]) => table(compared(rows, changed, by), [
 			{ head: 'Bytes', kind: 'n', first: true, value: row => row.bytes, show: row => bytes(row.bytes) },
@@ -125,7 +125,7 @@ function twist(row, line, depth, grows) {
 	const question = { address: row.object, limit: ROWS };
 	if (!canAsk('dominators', question))
 		return make('span', { class: 'twist' });
-	const button = make('button', { type: 'button', class: 'twist', 'aria-expanded': 'false', 'aria-label': `What ${row.object} keeps alive` }, '▸');
+	const button = make('button', { type: 'button', class: 'twist', 'aria-expanded': 'false', 'aria-label': `Objects that ${row.object} keeps alive` }, '▸');
 	let below = null;
 	button.addEventListener('click', async () => {
 		if (below) {
@@ -183,7 +183,7 @@ export function objectTree(rows, label, older = null) {
 export const merging = { merged: 'Merged by type', objects: 'Object by object' };
 
 export function dominators(how = 'merged') {
-	return [title('What keeps most alive', 'and what would go with it'), choices('Objects', merging, how, key => place('dominators', key)),
+	return [title('Largest retained sizes', 'objects, and what would go with them'), choices('Objects', merging, how, key => place('dominators', key)),
 		how === 'merged' ? later(mergedDominators(), top => treeTable(top, 'Types by what would go with them',
 			{ head: 'Retained', name: 'Type', grows: Boolean(heap.older) }))
 			: growing('dominators', {}, (rows, older) => objectTree(rows.filter(row => row.dominator === null), 'Objects by what would go with them', older), sameObject, 1000)];
@@ -219,12 +219,12 @@ export function object(address, all = '') {
 			one.offset > 0 ? make('li', {}, `${address} is ${plural(one.offset, 'byte')} into it`) : ''),
 		make('div', { class: 'columns' },
 			make('section', {}, make('h2', {}, 'Value'), values(one),
-				make('h2', {}, 'What it keeps alive', make('small', {}, ' would go with it')),
-				growing('dominators', { address: one.object }, (rows, older) => rows.length > 0 ? objectTree(rows, 'What it keeps alive', older)
+				make('h2', {}, 'Objects that it keeps alive', make('small', {}, ' would go with it')),
+				growing('dominators', { address: one.object }, (rows, older) => rows.length > 0 ? objectTree(rows, 'Objects that it keeps alive', older)
 					: make('p', { class: 'faint' }, 'Nothing else.'), sameObject)),
-			make('section', {}, make('h2', {}, 'What keeps it alive', make('small', {}, ' the shortest way')),
+			make('section', {}, make('h2', {}, 'Retaining path', make('small', {}, ' the shortest way')),
 				later(ask('path', { address: one.object, limit: 40 }), ([found]) => [pathList(found),
-					make('h2', {}, 'What points to it', make('small', {}, ' open each to go on to what holds that')),
+					make('h2', {}, 'Pointers to it', make('small', {}, ' open each to go on to what holds that')),
 					holders(one.object, found.path, all === 'all' ? 10000 : undefined)]))),
 	], 'div', title('Object ' + address))];
 }
@@ -277,7 +277,7 @@ function memory() {
 		{ head: 'Share', kind: 'n extra', show: row => shareBar(row.retained, heap.bytes) },
 		{ head: 'Goroutines', kind: 'n', value: row => row.goroutines, show: row => number(row.goroutines) },
 		{ head: 'Stack', kind: 'name', show: row => rootNode(row.root) },
-	], { label: 'What only their stacks keep alive', none: 'No stack keeps anything alive by itself.' }));
+	], { label: 'Memory that only their stacks keep alive', none: 'No stack keeps anything alive by itself.' }));
 }
 
 function waitText(row) {
@@ -294,7 +294,7 @@ function waits() {
 		{ head: 'Longest', kind: 'n extra', value: row => row.waited, show: row => row.waited > 0 ? (row.waited / 1e9).toFixed(1) + ' s' : '' },
 		{ head: 'Waits for', kind: 'name', show: waitText },
 		{ head: 'In', kind: 'name', show: row => row.function + (row.file ? ` ${row.file.split('/').pop()}:${row.line}` : '') },
-	], { label: 'What they wait for', none: 'No goroutine waits.' }));
+	], { label: 'Waits of goroutines', none: 'No goroutine waits.' }));
 }
 
 /* Goroutines that wait for each other: of a deadlock each for the next, which has the mutex. */
@@ -320,7 +320,7 @@ function single(row) {
 	make('div', {}, frameList(row.frames)));
 }
 
-const goroutineViews = { stacks: 'By stack', memory: 'Memory', waits: 'Waits', leaked: 'Can never go on' };
+const goroutineViews = { stacks: 'Stacks', memory: 'Memory', waits: 'Waits', leaked: 'Can never go on' };
 
 export function goroutines(which = 'stacks') {
 	if (/^[0-9]+$/.test(which))
