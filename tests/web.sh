@@ -70,6 +70,7 @@ check_silent() {
 	wait_until grep -q connected "$work/connected"
 	equal "besides 260 silent connections" 200 "$(status --max-time 8 "$address")"
 	end "$silent"
+	equal "after 260 silent connections" 200 "$(status --max-time 8 "$address")"
 }
 
 # What the page may not ask.

@@ -149,14 +149,25 @@ static void wait_for_any(struct gh_web_server *server, int network)
 	poll(fds, (nfds_t)(next - fds), wait);
 }
 
+static unsigned count_connections(const struct gh_web_server *server)
+{
+	return gh_mhd.get_daemon_info(server->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)
+	    ->num_connections;
+}
+
 void gh_web_serve(struct gh_web_server *server)
 {
 	const union MHD_DaemonInfo *info =
 	    gh_mhd.get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	unsigned before = count_connections(server);
 	while (gh_mhd.run(server->daemon) == MHD_YES) {
-		/* MHD has more to do for a request that can be answered now. */
-		if (!gh_web_requests_look_after(server))
+		unsigned now = count_connections(server);
+		/* MHD has more to do for a request that can be answered now. And where there were
+		 * as many connections as it takes, it looks for others in the next run only: what
+		 * it has us wait for does not tell of them before. */
+		if (!gh_web_requests_look_after(server) && now >= before)
 			wait_for_any(server, info->epoll_fd);
+		before = now;
 	}
 	gh_say("the server has ended");
 }
