@@ -28,8 +28,8 @@ bool gh_dump_recognise(const void *data, size_t size)
 
 const char *gh_dump_format_name(enum gh_dump_format format)
 {
-	static const char *const names[] = {"go1.3 prototype", "go1.3", "go1.4",
-					    "go1.5",           "go1.6", "go1.7"};
+	static const char *const names[] = {"go1.3 prototype", "go1.3", "go1.4", "go1.5",
+					    "go1.6",           "go1.7", "go1.7"};
 	return names[format];
 }
 
@@ -54,6 +54,8 @@ static bool read_header(struct gh_dump *dump, struct gh_cursor *cur, struct gh_e
 	struct gh_cursor ahead = *cur;
 	if (dump->format == GH_DUMP_1_3 && gh_cursor_uvarint(&ahead) == PROTOTYPE_PARAMS)
 		dump->format = GH_DUMP_PROTOTYPE;
+	else if (dump->format == GH_DUMP_1_7 && dump->input.is_bare)
+		dump->format = GH_DUMP_BARE;
 	return true;
 }
 
@@ -145,14 +147,25 @@ bool gh_dump_open(struct gh_dump *dump, const char *path, struct gh_error *err)
 	return true;
 }
 
-bool gh_dump_open_fd(struct gh_dump *dump, int fd, const char *name, struct gh_error *err)
+static bool open_fd(struct gh_dump *dump, int fd, bool bare, const char *name, struct gh_error *err)
 {
 	*dump = (struct gh_dump){0};
 	struct gh_dump_input input;
 	if (!gh_dump_input_take(&input, fd, name, err))
 		return false;
+	input.is_bare = bare;
 	const void *data = input.data != NULL ? (const void *)input.data : "";
 	return open_data(dump, &input, data, input.size, name, err);
+}
+
+bool gh_dump_open_fd(struct gh_dump *dump, int fd, const char *name, struct gh_error *err)
+{
+	return open_fd(dump, fd, false, name, err);
+}
+
+bool gh_dump_open_bare(struct gh_dump *dump, int fd, const char *name, struct gh_error *err)
+{
+	return open_fd(dump, fd, true, name, err);
 }
 
 void gh_dump_close(struct gh_dump *dump)

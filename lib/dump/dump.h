@@ -91,6 +91,7 @@ struct gh_dump_input {
 	size_t size;         /* in bytes */
 	int fd;              /* of the file, if that is not empty; owned */
 	bool is_unpacked;    /* gzip had compressed it */
+	bool is_bare;        /* see GH_DUMP_BARE_OBJECT */
 	bool cut;       /* the compressed file is damaged, or unpacks to more than is allowed: this
 			   is what came before */
 	uint64_t limit; /* the bytes that are allowed, if it unpacks to more; else 0 */
@@ -240,6 +241,9 @@ bool gh_dump_open_memory(struct gh_dump *dump, const void *data, size_t size, co
 
 /* The same on the file FD, not compressed, which is the dump's from now on, also on failure. */
 bool gh_dump_open_fd(struct gh_dump *dump, int fd, const char *name, struct gh_error *err);
+
+/* The same on a bare one. */
+bool gh_dump_open_bare(struct gh_dump *dump, int fd, const char *name, struct gh_error *err);
 
 /* Frees everything. A zeroed dump may be closed too. */
 void gh_dump_close(struct gh_dump *dump);

@@ -87,16 +87,25 @@ static void finish(struct copier *copier)
 		wait_for(&copier->copied);
 }
 
+/* An object of DUMP begins with TAG. */
+static bool is_object(const struct gh_dump *dump, uint8_t tag)
+{
+	return tag == GH_DUMP_OBJECT ||
+	       (tag == GH_DUMP_BARE_OBJECT && dump->format == GH_DUMP_BARE);
+}
+
 /* Adds the objects at CUR, up to another record or one that is not all there. This is
  * gh_dump_record_read for them alone. False if memory ran out. */
 static bool read_whole(struct gh_dump *dump, struct gh_cursor *cur)
 {
 	struct gh_cursor next = *cur;
-	while (gh_cursor_u8(&next) == GH_DUMP_OBJECT) {
+	uint8_t tag;
+	while (is_object(dump, tag = gh_cursor_u8(&next))) {
 		struct gh_extent object = {.offset = gh_cursor_offset(cur)};
 		object.address = gh_cursor_uvarint(&next);
 		object.size = gh_cursor_uvarint(&next);
-		gh_cursor_bytes(&next, object.size);
+		if (tag == GH_DUMP_OBJECT)
+			gh_cursor_bytes(&next, object.size);
 		gh_fieldlist_skip(&next);
 		if (next.failed)
 			break;
@@ -123,12 +132,13 @@ static bool read_window(struct gh_dump *dump, const struct window *window, struc
 	return true;
 }
 
-/* CUR is at an object which may be whole in WINDOW. */
-static bool is_in(const struct window *window, const struct gh_cursor *cur)
+/* CUR is at an object of DUMP which may be whole in WINDOW. */
+static bool is_in(const struct gh_dump *dump, const struct window *window,
+		  const struct gh_cursor *cur)
 {
 	uint64_t at = gh_cursor_offset(cur);
 	return at >= window->offset && at - window->offset < window->size &&
-	       window->bytes[at - window->offset] == GH_DUMP_OBJECT;
+	       is_object(dump, window->bytes[at - window->offset]);
 }
 
 /* Copies what is at CUR, now. */
@@ -145,7 +155,7 @@ static bool read_windows(struct gh_dump *dump, struct copier *copier, struct win
 	struct window *this = &windows[0], *next = &windows[1];
 	bool ok = true;
 	copy_at(copier, this, cur);
-	while (ok && is_in(this, cur)) {
+	while (ok && is_in(dump, this, cur)) {
 		uint64_t before = gh_cursor_offset(cur);
 		start(copier, next, this->offset + WINDOW - OVERLAP);
 		ok = read_window(dump, this, cur);
@@ -154,7 +164,7 @@ static bool read_windows(struct gh_dump *dump, struct copier *copier, struct win
 		this = next;
 		next = last;
 		/* An object may be too large for both. */
-		if (!is_in(this, cur) && gh_cursor_offset(cur) > before)
+		if (!is_in(dump, this, cur) && gh_cursor_offset(cur) > before)
 			copy_at(copier, this, cur);
 	}
 	return ok;
@@ -189,7 +199,7 @@ bool gh_objects_read(struct gh_dump *dump, struct gh_cursor *cur)
 	if (!read_whole(dump, &near))
 		return false;
 	cur->pos = near.pos;
-	if (near.end - near.pos > OVERLAP || *cur->pos != GH_DUMP_OBJECT)
+	if (near.end - near.pos > OVERLAP || !is_object(dump, *cur->pos))
 		return true;
 	return read_copies(dump, cur);
 }

@@ -60,6 +60,19 @@ static void read_object(struct gh_cursor *cur, enum gh_dump_format format,
 		object->fields = fields_here(cur);
 }
 
+/* CUR is over the whole file. */
+static void read_bare_object(struct gh_cursor *cur, struct gh_dump_object *object)
+{
+	*object = (struct gh_dump_object){.address = gh_cursor_uvarint(cur)};
+	uint64_t size = gh_cursor_uvarint(cur);
+	if (size > gh_cursor_size(cur)) {
+		cur->failed = true;
+		return;
+	}
+	object->contents = (struct gh_dump_slice){gh_cursor_size(cur) - size, size};
+	object->fields = fields_here(cur);
+}
+
 static void read_other_root(struct gh_cursor *cur, struct gh_dump_other_root *root)
 {
 	root->description = read_slice(cur);
@@ -262,6 +275,8 @@ static enum gh_dump_kind record_kind(enum gh_dump_format format, uint64_t tag)
 	    GH_DUMP_GOROUTINE,  GH_DUMP_FRAME,     GH_DUMP_PARAMS,     GH_DUMP_FINALIZER,
 	    GH_DUMP_ITAB,
 	};
+	if (tag == GH_DUMP_BARE_OBJECT && format == GH_DUMP_BARE)
+		return GH_DUMP_OBJECT;
 	if (format != GH_DUMP_PROTOTYPE)
 		return tag < GH_DUMP_TAGS ? (enum gh_dump_kind)tag : GH_DUMP_KINDS;
 	return tag < sizeof(prototype) / sizeof(prototype[0]) ? prototype[tag] : GH_DUMP_KINDS;
@@ -305,7 +320,10 @@ bool gh_dump_record_read_again(struct gh_cursor *cur, enum gh_dump_format format
 	case GH_DUMP_EOF:
 		break;
 	case GH_DUMP_OBJECT:
-		read_object(cur, format, &record->object);
+		if (record->tag == GH_DUMP_BARE_OBJECT)
+			read_bare_object(cur, &record->object);
+		else
+			read_object(cur, format, &record->object);
 		break;
 	case GH_DUMP_OTHER_ROOT:
 		read_other_root(cur, &record->other_root);

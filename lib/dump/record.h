@@ -18,8 +18,14 @@ enum gh_dump_format {
 	GH_DUMP_1_4,
 	GH_DUMP_1_5,
 	GH_DUMP_1_6,
-	GH_DUMP_1_7, /* every release from 1.7 on */
+	GH_DUMP_1_7,  /* every release from 1.7 on */
+	GH_DUMP_BARE, /* goheap's own, of a process: see GH_DUMP_BARE_OBJECT */
 };
+
+/* The tag of an object without pointers in a bare dump: it is like GH_DUMP_OBJECT, but lacks the
+ * contents. The last bytes of the file stand for them, which are zeros and take no room. A bare
+ * dump is made for questions that show no contents, and has no name. */
+#define GH_DUMP_BARE_OBJECT 32
 
 /* Fieldlists: which words of a memory region hold pointers. They stay in the file. */
 

@@ -174,7 +174,9 @@ bool gh_dump_read_section(struct gh_dump *dump, struct gh_cursor *cur)
 		uint64_t offset = gh_cursor_offset(cur);
 		uint64_t tag = gh_cursor_uvarint(cur);
 		if (!cur->failed && tag == GH_SECTION_END) {
-			dump->damage.trailing = gh_cursor_left(cur);
+			/* A bare dump goes on with zeros. */
+			if (dump->format != GH_DUMP_BARE)
+				dump->damage.trailing = gh_cursor_left(cur);
 			return true;
 		}
 		uint64_t size = gh_cursor_uvarint(cur);

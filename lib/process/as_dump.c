@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/dump/record.h"
 #include "lib/process/dump_parts.h"
@@ -137,15 +138,26 @@ static bool write_all(struct maker *maker, const char *version, struct gh_heap_l
 	       !maker->pointers.failed;
 }
 
-bool gh_heap_dump_write(int fd, bool gzip, const char *path, struct gh_process *process,
-			const char *version, struct gh_heap_losses *losses, struct gh_error *err)
+/* Has a bare dump, written to FD, end in the zeros that stand for contents. */
+static bool add_zeros(struct gh_dump_stream *stream)
+{
+	off_t size = lseek(stream->fd, 0, SEEK_CUR);
+	stream->failed = size < 0 || ftruncate(stream->fd, size + (off_t)stream->bare_size) != 0;
+	return !stream->failed;
+}
+
+bool gh_heap_dump_write(int fd, enum gh_heap_form form, const char *path,
+			struct gh_process *process, const char *version,
+			struct gh_heap_losses *losses, struct gh_error *err)
 {
 	struct maker maker = {.process = process, .stream = gh_dump_stream_make(process, fd)};
 	*losses = (struct gh_heap_losses){0};
 	bool found = find_all(&maker, err);
-	if (found && gzip)
+	maker.stream.bare = form == GH_HEAP_BARE;
+	if (found && form == GH_HEAP_GZIP)
 		gh_dump_stream_compress(&maker.stream);
-	bool written = found && write_all(&maker, version, losses);
+	bool written = found && write_all(&maker, version, losses) &&
+		       (form != GH_HEAP_BARE || add_zeros(&maker.stream));
 	if (found && !written && maker.stream.failed)
 		gh_fail_errno(err, path, "write");
 	else if (found && !written)

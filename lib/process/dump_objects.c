@@ -34,6 +34,19 @@ static void add_type(struct gh_buffer *out, const struct gh_span *span)
 	gh_dump_add_note(out, note);
 }
 
+/* Adds an object without pointers, SIZE bytes at ADDRESS, without its contents. */
+static void add_bare(struct gh_dump_stream *stream, uint64_t address, uint64_t size)
+{
+	stream->left -= size;
+	if (size > stream->bare_size)
+		stream->bare_size = size;
+	gh_buffer_uleb128(&stream->bytes, GH_DUMP_BARE_OBJECT);
+	gh_buffer_uleb128(&stream->bytes, address);
+	gh_buffer_uleb128(&stream->bytes, size);
+	gh_buffer_uleb128(&stream->bytes, 0); /* the end of the fields */
+	gh_dump_stream_pass(stream);
+}
+
 static void add_object(const struct walk *walk, const struct gh_span *span, uint64_t index)
 {
 	struct gh_process *process = walk->pointers->process;
@@ -43,6 +56,12 @@ static void add_object(const struct walk *walk, const struct gh_span *span, uint
 	uint64_t header = 0;
 	if (span->elemsize > walk->stream->left) {
 		walk->totals->skipped++;
+		return;
+	}
+	walk->totals->objects++;
+	walk->totals->bytes += span->elemsize;
+	if (walk->stream->bare && (span->class & GH_SPAN_NOSCAN) != 0) {
+		add_bare(walk->stream, address, span->elemsize);
 		return;
 	}
 	gh_process_uint(&process->memory, address, word, &header);
@@ -56,8 +75,6 @@ static void add_object(const struct walk *walk, const struct gh_span *span, uint
 	if (words != NULL && GH_SPAN_IS_LARGE(span) && span->large_type != 0)
 		add_type(out, span);
 	gh_dump_stream_pass(walk->stream);
-	walk->totals->objects++;
-	walk->totals->bytes += span->elemsize;
 }
 
 /* A bit for each element of SPAN that is an object, to be freed; NULL if there are more than memory

@@ -169,15 +169,18 @@ struct gh_heap_losses {
 	bool variables;      /* the pointers of the program's variables are not known */
 };
 
-/* Writes to FD, the file PATH, compressed if GZIP says so, a heap dump of PROCESS in the format of
- * Go 1.7, as its own runtime/debug.WriteHeapDump would, as far as the memory tells: parameters,
- * itabs and their types, objects, goroutines with their frames, variables, finalizers, memory
- * statistics. What that function leaves out, cleanups and weak pointers, are other roots; creators
- * and labels of goroutines are in goheap's own section. Frames
+enum gh_heap_form { GH_HEAP_WHOLE, GH_HEAP_GZIP, GH_HEAP_BARE };
+
+/* Writes to FD, the file PATH, as FORM says, compressed or bare (see GH_DUMP_BARE_OBJECT), a heap
+ * dump of PROCESS in the format of Go 1.7, as its own runtime/debug.WriteHeapDump would, as far as
+ * the memory tells: parameters, itabs and their types, objects, goroutines with their frames,
+ * variables, finalizers, memory statistics. What that function leaves out, cleanups and weak
+ * pointers, are other roots; creators and labels of goroutines are in goheap's own section. Frames
  * that stand anywhere in their code have each word for a pointer. VERSION is Go's. False (ERR
  * filled) if the heap cannot be found, PATH cannot be written, or memory ran out. */
-bool gh_heap_dump_write(int fd, bool gzip, const char *path, struct gh_process *process,
-			const char *version, struct gh_heap_losses *losses, struct gh_error *err);
+bool gh_heap_dump_write(int fd, enum gh_heap_form form, const char *path,
+			struct gh_process *process, const char *version,
+			struct gh_heap_losses *losses, struct gh_error *err);
 
 struct gh_thread_registers GH_VECTOR(struct gh_registers);
 

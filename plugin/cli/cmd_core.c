@@ -86,7 +86,7 @@ int gh_cmd_core(const struct gh_options *options)
 		return GH_EXIT_INPUT;
 	if (options->process != NULL)
 		return write_live(options, atoi(options->process));
-	if (!gh_heap_query_dump(&dump, options, options->file))
+	if (!gh_heap_query_dump(&dump, options, options->file, false))
 		return GH_EXIT_INPUT;
 	bool written = write_core(&dump, gh_options_program(options, running), options->output);
 	gh_dump_close(&dump);

@@ -255,6 +255,7 @@ static int answer_object(struct gh_heap_query *query, uint32_t object, uint64_t 
 int gh_cmd_dominators(const struct gh_options *options)
 {
 	return options->addresses.count == 0
-		   ? gh_heap_query_run(options, GH_WITH_DOMINATORS, answer_dump)
-		   : gh_heap_query_run_each(options, GH_WITH_DOMINATORS, answer_object);
+		   ? gh_heap_query_run(options, GH_WITH_DOMINATORS | GH_WITH_NO_DATA, answer_dump)
+		   : gh_heap_query_run_each(options, GH_WITH_DOMINATORS | GH_WITH_NO_DATA,
+					    answer_object);
 }

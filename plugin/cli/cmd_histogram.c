@@ -127,5 +127,5 @@ static int print_histogram(struct gh_heap_query *query)
 
 int gh_cmd_histogram(const struct gh_options *options)
 {
-	return gh_heap_query_run(options, GH_WITH_DOMINATORS, print_histogram);
+	return gh_heap_query_run(options, GH_WITH_DOMINATORS | GH_WITH_NO_DATA, print_histogram);
 }

@@ -195,7 +195,7 @@ static void print_dump(const struct gh_dump *dump, const struct gh_options *opti
 static int dump_info(const struct gh_options *options)
 {
 	struct gh_dump dump;
-	if (!gh_heap_query_dump(&dump, options, options->file))
+	if (!gh_heap_query_dump(&dump, options, options->file, false))
 		return GH_EXIT_INPUT;
 	print_dump(&dump, options);
 	gh_dump_close(&dump);

@@ -155,5 +155,5 @@ static int print_path(struct gh_heap_query *query, uint32_t object, uint64_t add
 
 int gh_cmd_path(const struct gh_options *options)
 {
-	return gh_heap_query_run_each(options, GH_WITH_NAMES, print_path);
+	return gh_heap_query_run_each(options, GH_WITH_NAMES | GH_WITH_NO_DATA, print_path);
 }

@@ -34,7 +34,7 @@ bool gh_profile_open(struct gh_profile *profile, const struct gh_options *option
 	profile->program = gh_options_program(options, profile->running);
 	if (!gh_check_output(options->output, options->file) ||
 	    !gh_check_output(options->output, options->program) ||
-	    !gh_heap_query_dump(&profile->dump, options, options->file) ||
+	    !gh_heap_query_dump(&profile->dump, options, options->file, false) ||
 	    (profile->program != NULL &&
 	     !gh_symbols_open(&profile->symbols, &profile->dump, profile->program)))
 		return false;

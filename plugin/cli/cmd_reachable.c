@@ -79,5 +79,6 @@ static int print_reachable(struct gh_heap_query *query, uint32_t object, uint64_
 
 int gh_cmd_reachable(const struct gh_options *options)
 {
-	return gh_heap_query_run_each(options, GH_WITH_DOMINATORS, print_reachable);
+	return gh_heap_query_run_each(options, GH_WITH_DOMINATORS | GH_WITH_NO_DATA,
+				      print_reachable);
 }

@@ -12,7 +12,7 @@ int gh_records_print(const struct gh_options *options, enum gh_emit_layout layou
 		     void (*print)(struct gh_emit *emit))
 {
 	struct gh_dump dump;
-	if (!gh_heap_query_dump(&dump, options, options->file))
+	if (!gh_heap_query_dump(&dump, options, options->file, false))
 		return GH_EXIT_INPUT;
 	gh_print_in_blocks();
 	struct gh_emit emit = gh_emit_start(stdout, layout, &dump, options->json);

@@ -131,6 +131,6 @@ static int print_json(struct gh_heap_query *query, uint32_t object, uint64_t add
 
 int gh_cmd_referrers(const struct gh_options *options)
 {
-	return gh_heap_query_run_each(options, GH_WITH_NAMES,
+	return gh_heap_query_run_each(options, GH_WITH_NAMES | GH_WITH_NO_DATA,
 				      options->json ? print_json : print_text);
 }

@@ -67,5 +67,5 @@ static int print_roots(struct gh_heap_query *query)
 
 int gh_cmd_roots(const struct gh_options *options)
 {
-	return gh_heap_query_run(options, GH_WITH_NAMES, print_roots);
+	return gh_heap_query_run(options, GH_WITH_NAMES | GH_WITH_NO_DATA, print_roots);
 }

@@ -56,5 +56,5 @@ static int print_unreachable(struct gh_heap_query *query)
 
 int gh_cmd_unreachable(const struct gh_options *options)
 {
-	return gh_heap_query_run(options, GH_WITH_DOMINATORS, print_unreachable);
+	return gh_heap_query_run(options, GH_WITH_DOMINATORS | GH_WITH_NO_DATA, print_unreachable);
 }

@@ -140,13 +140,15 @@ static bool has_roots(const struct gh_heap_query *query)
 	return false;
 }
 
-bool gh_heap_query_dump(struct gh_dump *dump, const struct gh_options *options, const char *path)
+bool gh_heap_query_dump(struct gh_dump *dump, const struct gh_options *options, const char *path,
+			bool bare)
 {
 	if (gh_kept_dump(dump, options, path))
 		return true;
 	if (options->program != NULL && gh_is_debugged(path))
 		return gh_debugged_heap_open(dump, path, options->program);
-	return gh_heap_open(dump, path, path == options->process ? path : NULL, options->program);
+	return gh_heap_open(dump, path, path == options->process ? path : NULL, options->program,
+			    bare);
 }
 
 static void free_query(struct gh_heap_query *query)
@@ -195,10 +197,10 @@ struct gh_heap_query *gh_heap_query_make(const struct gh_options *options, struc
 }
 
 static struct gh_heap_query *open_query(const struct gh_options *options, const char *path,
-					enum gh_heap_with with)
+					enum gh_heap_with with, bool bare)
 {
 	struct gh_dump dump;
-	if (!gh_heap_query_dump(&dump, options, path))
+	if (!gh_heap_query_dump(&dump, options, path, bare))
 		return NULL;
 	return gh_heap_query_make(options, &dump, path, with);
 }
@@ -210,9 +212,11 @@ struct gh_heap_query *gh_heap_query_open(const struct gh_options *options, const
 	    !gh_check_output(options->output, options->program) ||
 	    !gh_check_output(options->output, options->names))
 		return NULL;
+	bool bare = (with & GH_WITH_NO_DATA) != 0;
+	with &= ~(unsigned)GH_WITH_NO_DATA;
 	struct gh_heap_query *query = gh_kept_heap(options, path, with);
 	if (query == NULL) {
-		query = open_query(options, path, with);
+		query = open_query(options, path, with, bare);
 	} else {
 		query->options = options;
 		query->is_kept = true;

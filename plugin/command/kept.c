@@ -124,7 +124,7 @@ bool gh_kept_open(bool with_dominators)
 	struct stat files[3];
 	bool has_changed = kept.query == NULL || !has_same_files();
 	look(files);
-	if (!gh_heap_query_dump(&dump, &kept.options, kept.source->file))
+	if (!gh_heap_query_dump(&dump, &kept.options, kept.source->file, false))
 		return false;
 	memcpy(kept.files, files, sizeof(files));
 	kept.is_current = true;

@@ -139,7 +139,7 @@ int gh_wait_query_run(const struct gh_options *options, int (*answer)(struct gh_
 {
 	struct gh_wait_query query = {.options = options, .out = stdout};
 	gh_print_in_blocks();
-	if (!gh_heap_query_dump(&query.dump, options, options->file))
+	if (!gh_heap_query_dump(&query.dump, options, options->file, false))
 		return options->process == NULL && options->program != NULL &&
 			       gh_target_kind(options->file, NULL) == GH_KIND_CORE
 			   ? run_heapless(options, answer)

@@ -112,7 +112,7 @@ static bool make_heap(struct gh_snapshot *snapshot, struct gh_process *process, 
 	if (snapshot->output != NULL)
 		return gh_process_write_heap(process, version, name, snapshot->output,
 					     snapshot->gzip);
-	return gh_process_open_heap(&snapshot->dump, process, version, name);
+	return gh_process_open_heap(&snapshot->dump, process, version, name, false);
 }
 
 /* Lists the goroutines of PROCESS, and finds why it crashes. PATH is of what is missing, if

@@ -321,11 +321,11 @@ static void print_losses(const char *path, const struct gh_heap_losses *losses)
 }
 
 static bool write_dump(struct gh_process *process, const char *version, const char *name,
-		       const char *path, int fd, bool gzip, struct gh_error *err)
+		       const char *path, int fd, enum gh_heap_form form, struct gh_error *err)
 {
 	struct gh_heap_losses losses;
 	gh_progress_begin("goheap: reading the heap of", name);
-	bool written = gh_heap_dump_write(fd, gzip, path, process, version, &losses, err);
+	bool written = gh_heap_dump_write(fd, form, path, process, version, &losses, err);
 	gh_progress_end();
 	if (written)
 		print_losses(name, &losses);
@@ -339,7 +339,8 @@ bool gh_process_write_heap(struct gh_process *process, const char *version, cons
 	struct gh_output output;
 	bool written = gh_output_open(&output, path, GH_OUTPUT_PRIVATE, &err);
 	if (written) {
-		written = write_dump(process, version, name, path, output.fd, gzip, &err);
+		written = write_dump(process, version, name, path, output.fd,
+				     gzip ? GH_HEAP_GZIP : GH_HEAP_WHOLE, &err);
 		written = gh_output_end(&output, written, &err);
 	}
 	if (!written)
@@ -348,7 +349,7 @@ bool gh_process_write_heap(struct gh_process *process, const char *version, cons
 }
 
 bool gh_process_open_heap(struct gh_dump *dump, struct gh_process *process, const char *version,
-			  const char *name)
+			  const char *name, bool bare)
 {
 	struct gh_error err;
 	int fd = gh_open_temporary();
@@ -356,16 +357,19 @@ bool gh_process_open_heap(struct gh_dump *dump, struct gh_process *process, cons
 		gh_print_errno("a temporary file for the heap");
 		return false;
 	}
-	bool written = write_dump(process, version, name, name, fd, false, &err);
+	bool written =
+	    write_dump(process, version, name, name, fd, bare ? GH_HEAP_BARE : GH_HEAP_WHOLE, &err);
 	if (!written)
 		close(fd);
-	bool opened = written && gh_dump_open_fd(dump, fd, name, &err);
+	bool opened = written && (bare ? gh_dump_open_bare(dump, fd, name, &err)
+				       : gh_dump_open_fd(dump, fd, name, &err));
 	if (!opened)
 		gh_print_error(&err);
 	return opened;
 }
 
-bool gh_heap_open(struct gh_dump *dump, const char *path, const char *process, const char *program)
+bool gh_heap_open(struct gh_dump *dump, const char *path, const char *process, const char *program,
+		  bool bare)
 {
 	struct gh_target target;
 	enum gh_target_kind kind = process == NULL ? gh_target_kind(path, NULL) : GH_KIND_PROCESS;
@@ -375,7 +379,8 @@ bool gh_heap_open(struct gh_dump *dump, const char *path, const char *process, c
 			    : !gh_target_open_core(&target, path, program))
 		return false;
 	uint64_t now = gh_now();
-	bool opened = gh_process_open_heap(dump, &target.process, target.version, target.path);
+	bool opened = gh_process_open_heap(dump, &target.process, target.version, target.path,
+					   bare && process != NULL);
 	if (opened && process != NULL && now > dump->latest)
 		dump->latest = now;
 	gh_target_close(&target);

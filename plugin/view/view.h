@@ -82,8 +82,7 @@ bool gh_target_open_core(struct gh_target *target, const char *path, const char 
  * PROGRAM is what it runs, NULL for what the system says that it does. */
 bool gh_target_open_live(struct gh_target *target, int pid, const char *program);
 
-/* The same without a stop: what changes meanwhile may not fit together, unless a debugger has
- * stopped it. */
+/* The same without a stop: what changes meanwhile may not fit together. */
 bool gh_target_open_running(struct gh_target *target, int pid, const char *program);
 
 void gh_target_close(struct gh_target *target);
@@ -102,18 +101,19 @@ struct gh_process gh_process_of(const struct gh_program *program, const struct g
 bool gh_process_write_heap(struct gh_process *process, const char *version, const char *name,
 			   const char *path, bool gzip);
 
-/* Opens such a dump, which has no name, to be closed with gh_dump_close. Likewise. */
+/* Opens such a dump, which has no name and may be BARE (see gh_heap_dump_write). Likewise. */
 bool gh_process_open_heap(struct gh_dump *dump, struct gh_process *process, const char *version,
-			  const char *name);
+			  const char *name, bool bare);
 
 /* Says how many goroutines of the process, or core file, PATH were LOST, if any were, and if the
  * functions in C that they are in could not be found. */
 void gh_print_lost_goroutines(const char *path, uint64_t lost);
 
-/* Opens the heap dump PATH, to be closed with gh_dump_close; of a core file, the heap of its
- * process, which ran PROGRAM; if PROCESS is not NULL, that of the process of this number, which
- * runs PROGRAM unless that is NULL. On failure prints the error and returns false. */
-bool gh_heap_open(struct gh_dump *dump, const char *path, const char *process, const char *program);
+/* Opens the heap dump PATH; of a core file, the heap of its process, which ran PROGRAM; or, if that
+ * is not NULL, of the process of number PROCESS, by PROGRAM unless that is NULL, BARE or not. To be
+ * closed with gh_dump_close. Likewise. */
+bool gh_heap_open(struct gh_dump *dump, const char *path, const char *process, const char *program,
+		  bool bare);
 
 /* The kinds of target: a command answers some of them. */
 enum gh_target_kind {

@@ -250,7 +250,7 @@ static void read_process(const struct processmaker *maker, struct gh_pclntab *ta
 	module->data = PROCESS_ADDRESS + 0x800;
 	module->edata = PROCESS_ADDRESS + 0x1000;
 	int fd = memfd_create("heap", MFD_CLOEXEC);
-	if (gh_heap_dump_write(fd, false, "heap", &process, "go1.0", &losses, &err))
+	if (gh_heap_dump_write(fd, GH_HEAP_WHOLE, "heap", &process, "go1.0", &losses, &err))
 		check(fd, memory.size);
 	else
 		close(fd);
