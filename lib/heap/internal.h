@@ -64,6 +64,7 @@ struct gh_span_tails {
 	uint64_t bitmap;   /* size of the bitmap in spans of objects with pointers, in bytes */
 	uint64_t marks;    /* size of the mark bits, in bytes; 0 for none */
 	uint64_t span;     /* number of the span that the object before is in */
+	uint64_t looked;   /* objects whose records were read */
 	bool pointerful;   /* an object before, in that span, has pointers */
 };
 

@@ -9,6 +9,9 @@
 #define MARKS     128
 #define MARKS_MIN 16
 
+/* Objects that are looked at before the memory that the file was mapped to is let go of. */
+#define RELEASE 2048
+
 /* The version of Go that wrote DUMP has TEXT in it. */
 static bool says(const struct gh_dump *dump, const char *text)
 {
@@ -30,7 +33,8 @@ struct gh_span_tails gh_span_tails_start(const struct gh_dump *dump)
 	struct gh_span_tails span_tails = {.dump = dump, .span = UINT64_MAX};
 	uint64_t word = dump->word;
 	int release = gh_dump_minor(dump);
-	if (release < 22)
+	/* goheap's own dumps of processes list none. */
+	if (release < 22 || dump->params.ncpu == GH_DUMP_FROM_OUTSIDE)
 		return span_tails;
 	/* Larger ones have their types in themselves: minSizeForMallocHeader. */
 	span_tails.max_size = word * word * 8;
@@ -40,14 +44,19 @@ struct gh_span_tails gh_span_tails_start(const struct gh_dump *dump)
 }
 
 /* OBJECT has a fieldlist that is not empty. */
-static bool has_pointers(const struct gh_dump *dump, const struct gh_extent *object)
+static bool has_pointers(struct gh_span_tails *span_tails, const struct gh_extent *object)
 {
+	const struct gh_dump *dump = span_tails->dump;
 	struct gh_dump_record record;
 	struct gh_cursor cur = dump->file;
 	gh_cursor_seek(&cur, object->offset);
 	gh_dump_record_read_again(&cur, dump->format, &record);
 	gh_cursor_seek(&cur, record.object.fields.offset);
-	return gh_cursor_u8(&cur) != 0;
+	bool has = gh_cursor_u8(&cur) != 0;
+	/* The walk is over all of the file, and would have all of it in memory. */
+	if (++span_tails->looked % RELEASE == 0)
+		gh_dump_input_release(&dump->input, 0, UINT64_MAX);
+	return has;
 }
 
 bool gh_span_tails_is(struct gh_span_tails *span_tails, const struct gh_extent *object)
@@ -64,6 +73,6 @@ bool gh_span_tails_is(struct gh_span_tails *span_tails, const struct gh_extent *
 		return end <= SPAN;
 	if (end > SPAN - marks - span_tails->bitmap)
 		return span_tails->pointerful;
-	span_tails->pointerful = span_tails->pointerful || has_pointers(span_tails->dump, object);
+	span_tails->pointerful = span_tails->pointerful || has_pointers(span_tails, object);
 	return false;
 }

@@ -8,6 +8,9 @@
 #define FLAG_KIND     0x1f
 #define FLAG_INDIRECT 0x80
 
+/* After so many objects the memory is let go of that the dump's file has been mapped to. */
+#define RELEASE 8192
+
 static uint64_t word_at(const struct gh_infer *infer, const struct gh_cursor *contents,
 			uint64_t offset)
 {
@@ -139,6 +142,9 @@ static void follow_object(struct gh_infer *infer, uint32_t object)
 	struct gh_link link;
 	struct gh_finding finding = infer->findings[object];
 	uint64_t size = gh_layout(infer->layouts, finding.layout)->size;
+	/* Objects are met in no order: the file would be in memory as a whole. */
+	if (++infer->nfollowed % RELEASE == 0)
+		gh_dump_input_release(&infer->heap->dump->input, 0, UINT64_MAX);
 	gh_infer_view(infer, object, &view);
 	gh_pointers_of(infer->heap->dump, &infer->heap->table, &view.record, &walk);
 	gh_pointers_use_targets(&walk, infer->heap, object);

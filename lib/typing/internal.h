@@ -231,6 +231,7 @@ struct gh_infer {
 	size_t segment_number;                    /* its number, if there was one */
 	uint64_t followed; /* the pointer that is followed, and the object that it leads to */
 	uint32_t followed_to;
+	uint64_t nfollowed;    /* objects whose pointers were followed */
 	uint64_t budget;       /* pointers that may still be followed in stretches */
 	uint64_t conflicts;    /* objects that two types were claimed of */
 	uint8_t *elements;     /* by layout: there are arrays of these; owned */

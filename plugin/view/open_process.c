@@ -2,6 +2,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -292,6 +295,10 @@ void gh_target_close(struct gh_target *target)
 	gh_mapped_files_free(&target->files);
 	gh_program_close(&target->program);
 	gh_image_close(&target->core);
+#ifdef __GLIBC__
+	/* What was needed to read it lies between what stays: whole pages go back to the system. */
+	malloc_trim(0);
+#endif
 }
 
 void gh_print_lost_goroutines(const char *path, uint64_t lost)
