@@ -23,8 +23,8 @@ enum gh_dump_format {
 };
 
 /* The tag of an object without pointers in a bare dump: it is like GH_DUMP_OBJECT, but lacks the
- * contents. The last bytes of the file stand for them, which are zeros and take no room. A bare
- * dump is made for questions that show no contents, and has no name. */
+ * contents, unless it may be a closure. The last bytes of the file stand for them, which are zeros
+ * and take no room. A bare dump is made for questions that show no contents, and has no name. */
 #define GH_DUMP_BARE_OBJECT 32
 
 /* Fieldlists: which words of a memory region hold pointers. They stay in the file. */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/dump/record.h"
 
@@ -12,7 +13,45 @@ struct walk {
 	struct gh_span_pointers *pointers;
 	struct gh_dump_totals *totals;
 	uint64_t specials; /* that may still be read to tell which elements are objects */
+	/* The bytes of a span of objects without pointers, whose first words are looked at. */
+	uint64_t at;   /* address of the first; 0: none were read */
+	size_t length; /* how many there are */
+	uint8_t bytes[GH_PROCESS_BLOCK];
 };
+
+/* Of a larger object only the first word is read. */
+#define READ_WHOLE 4096
+
+/* The first word of the object of SIZE bytes at ADDRESS, up to END in a span of objects without
+ * pointers; 0 if it cannot be read. They are gone through once: no block of them is kept. */
+static uint64_t first_word(struct walk *walk, uint64_t address, uint64_t size, uint64_t end)
+{
+	const struct gh_process *process = walk->pointers->process;
+	const struct gh_memory *memory = process->memory.source;
+	unsigned word = process->tab->pointer_size;
+	if (walk->at == 0 || address < walk->at || address - walk->at + word > walk->length) {
+		uint64_t left = size <= READ_WHOLE ? end - address : word;
+		walk->length = left < sizeof(walk->bytes) ? (size_t)left : sizeof(walk->bytes);
+		walk->at = address;
+		if (!memory->read(memory, address, walk->bytes, walk->length))
+			memset(walk->bytes, 0, walk->length);
+	}
+	struct gh_cursor cur = gh_cursor_make(walk->bytes, walk->length, "memory", walk->at,
+					      process->memory.big_endian);
+	gh_cursor_seek(&cur, address - walk->at);
+	return gh_cursor_uint(&cur, word);
+}
+
+/* The object at ADDRESS in SPAN may be a closure, which tells what it is by its function. */
+static bool may_be_closure(struct walk *walk, const struct gh_span *span, uint64_t address)
+{
+	size_t index = SIZE_MAX;
+	uint64_t end = span->start + span->nelems * span->elemsize;
+	uint64_t word = first_word(walk, address, span->elemsize, end);
+	if (word >= GH_LEAST_PAGE)
+		gh_process_module_at(walk->pointers->process, word, &index);
+	return index != SIZE_MAX;
+}
 
 /* Adds a field for each bit of WORDS, of which there are COUNT. */
 static void add_fields(struct gh_buffer *out, const uint64_t *words, uint64_t count, unsigned word)
@@ -47,7 +86,7 @@ static void add_bare(struct gh_dump_stream *stream, uint64_t address, uint64_t s
 	gh_dump_stream_pass(stream);
 }
 
-static void add_object(const struct walk *walk, const struct gh_span *span, uint64_t index)
+static void add_object(struct walk *walk, const struct gh_span *span, uint64_t index)
 {
 	struct gh_process *process = walk->pointers->process;
 	struct gh_buffer *out = &walk->stream->bytes;
@@ -60,7 +99,8 @@ static void add_object(const struct walk *walk, const struct gh_span *span, uint
 	}
 	walk->totals->objects++;
 	walk->totals->bytes += span->elemsize;
-	if (walk->stream->bare && (span->class & GH_SPAN_NOSCAN) != 0) {
+	if (walk->stream->bare && (span->class & GH_SPAN_NOSCAN) != 0 &&
+	    !may_be_closure(walk, span, address)) {
 		add_bare(walk->stream, address, span->elemsize);
 		return;
 	}
@@ -129,7 +169,12 @@ void gh_dump_add_objects(struct gh_dump_stream *stream, struct gh_span_pointers 
 			 struct gh_dump_totals *totals)
 {
 	const struct gh_spans *spans = pointers->spans;
-	struct walk walk = {stream, pointers, totals, gh_specials_most(spans, pointers->process)};
+	struct walk walk;
+	walk.stream = stream;
+	walk.pointers = pointers;
+	walk.totals = totals;
+	walk.specials = gh_specials_most(spans, pointers->process);
+	walk.at = 0;
 	for (size_t i = 0; i < spans->list.count && !stream->failed && !stream->bytes.failed; i++)
 		add_span(&walk, &spans->list.items[i]);
 }
