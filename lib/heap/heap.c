@@ -18,6 +18,7 @@ struct making {
 /* A block that is being made. */
 struct block {
 	const struct gh_heap *heap;
+	uint8_t *with_fields;            /* the heap's */
 	struct GH_VECTOR(uint32_t) list; /* what its objects point to */
 	struct gh_heap_damage damage;
 	uint64_t start, end; /* offsets in the file, before and after what was read */
@@ -63,6 +64,8 @@ static void add_targets(struct block *block, uint32_t object)
 	struct gh_pointer pointer;
 	gh_pointers_start(block->heap, object, &walk);
 	block->damage.empty += gh_cursor_size(&walk.contents) == 0;
+	struct gh_cursor list = walk.fields.cur;
+	block->with_fields[object / 8] |= (uint8_t)((gh_cursor_u8(&list) != 0) << object % 8);
 	while (gh_pointers_next(&walk, &pointer)) {
 		if (pointer.target != GH_HEAP_NONE)
 			gh_vector_push(&block->list, pointer.target);
@@ -101,7 +104,7 @@ static void make_block(void *context, uint32_t number)
 {
 	struct making *making = context;
 	struct gh_heap *heap = making->heap;
-	struct block block = {.heap = heap, .start = UINT64_MAX};
+	struct block block = {.heap = heap, .with_fields = heap->with_fields, .start = UINT64_MAX};
 	uint64_t first = (uint64_t)number * GH_ADJACENCY_BLOCK;
 	for (uint64_t i = first; i < first + GH_ADJACENCY_BLOCK && i < heap->count; i++) {
 		add_targets(&block, (uint32_t)i);
@@ -117,7 +120,8 @@ static void make_block(void *context, uint32_t number)
 static bool make_targets(struct gh_heap *heap)
 {
 	struct making making = {.heap = heap, .lock = PTHREAD_MUTEX_INITIALIZER};
-	if (!gh_adjacency_make(&heap->targets, heap->count))
+	heap->with_fields = calloc((size_t)heap->count / 8 + 1, 1);
+	if (heap->with_fields == NULL || !gh_adjacency_make(&heap->targets, heap->count))
 		return false;
 	gh_parallel(gh_adjacency_nblocks(&heap->targets), make_block, &making);
 	pthread_mutex_destroy(&making.lock);
@@ -155,6 +159,7 @@ void gh_heap_free(struct gh_heap *heap)
 	gh_object_table_free(&heap->table);
 	gh_adjacency_free(&heap->targets);
 	gh_adjacency_free(&heap->referrers);
+	free(heap->with_fields);
 	free(heap->roots);
 	*heap = (struct gh_heap){0};
 }

@@ -188,6 +188,7 @@ struct gh_heap {
 	uint32_t count;             /* of objects, numbered from 0 by ascending address */
 	uint64_t bytes;             /* in them */
 	struct gh_object_table table;
+	uint8_t *with_fields; /* a bit for each object: its fieldlist is not empty; owned */
 	struct gh_adjacency targets;
 	struct gh_adjacency referrers;
 	struct gh_root *roots; /* as gh_roots_find sorts them; owned */
@@ -220,6 +221,12 @@ size_t gh_heap_targets(const struct gh_heap *heap, uint32_t object, const uint32
 /* The objects that point to OBJECT, ascending, each once. Gives how many; the list is the heap's.
  */
 size_t gh_heap_referrers(const struct gh_heap *heap, uint32_t object, const uint32_t **referrers);
+
+/* The fieldlist of OBJECT, of a dump of Go 1.4 or later, is not empty. */
+static inline bool gh_heap_has_fields(const struct gh_heap *heap, uint32_t object)
+{
+	return (heap->with_fields[object / 8] >> object % 8 & 1) != 0;
+}
 
 /* The roots that point to OBJECT. Gives how many; the list is the heap's. */
 size_t gh_heap_roots(const struct gh_heap *heap, uint32_t object, const struct gh_root **roots);

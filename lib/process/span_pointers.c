@@ -226,14 +226,21 @@ static bool add_heap_bits(struct gh_span_pointers *pointers, const struct gh_spa
 	uint64_t count = span->elemsize / word;
 	if (!read_heap_bits(pointers, span))
 		return false;
-	for (uint64_t i = 0; i < count; i++) {
-		uint64_t number = index * count + i;
+	for (uint64_t done = 0, taken; done < count; done += taken) {
+		uint64_t number = index * count + done;
 		uint64_t item = number / width;
 		if ((item + 1) * word > pointers->bytes.count)
 			return false;
-		uint64_t bits = to_uint(pointers, pointers->bytes.items + item * word, word);
-		if ((bits >> number % width & 1) != 0)
-			set_bit(words, i);
+		taken = width - number % width;
+		if (taken > count - done)
+			taken = count - done;
+		uint64_t bits =
+		    to_uint(pointers, pointers->bytes.items + item * word, word) >> number % width;
+		if (taken < 64)
+			bits &= (UINT64_C(1) << taken) - 1;
+		words[done / 64] |= bits << done % 64;
+		if (done % 64 + taken > 64)
+			words[done / 64 + 1] |= bits >> (64 - done % 64);
 	}
 	return true;
 }

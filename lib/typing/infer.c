@@ -1,6 +1,7 @@
 #include "lib/typing/internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* How often an object's type may be found anew: claims that contradict each other could go on. */
 #define MAX_CHANGES 15
@@ -89,6 +90,23 @@ void gh_infer_view(const struct gh_infer *infer, uint32_t object, struct gh_view
 	view->address += view->header;
 }
 
+/* The same without the record of an object without pointers: most of the time would go by in coming
+ * to these. */
+static void glance(const struct gh_infer *infer, uint32_t object, struct gh_view *view)
+{
+	const struct gh_heap *heap = infer->heap;
+	if (heap->dump->format < GH_DUMP_1_4 || gh_heap_has_fields(heap, object)) {
+		gh_infer_view(infer, object, view);
+		return;
+	}
+	struct gh_heap_object place = gh_heap_object(heap, object);
+	view->object = object;
+	view->address = place.address;
+	view->size = place.size;
+	view->header = 0;
+	view->no_pointers = true;
+}
+
 /* At OFFSET in a value of layout NUMBER is the first word of an interface, which the collector of
  * that release follows, and the value's links leave out. */
 static bool is_interface_type(struct gh_infer *infer, uint32_t number, uint64_t offset)
@@ -108,28 +126,35 @@ static uint64_t followed(const struct gh_infer *infer, const struct gh_view *vie
 	return field->offset + (interface ? infer->allocator.word : 0) - view->header;
 }
 
-bool gh_infer_matches(struct gh_infer *infer, const struct gh_view *view, uint32_t number,
-		      bool many)
+/* The place where it is noted what matches layout NUMBER, or MANY values of it. */
+static struct gh_match *match_of(struct gh_infer *infer, uint32_t number, bool many)
 {
-	struct gh_fields walk;
+	return &infer->matches[(2 * number + many) % GH_INFER_MATCHES];
+}
+
+/* VIEW has the size and the fieldlist of what was found to match last. Objects of one type have. */
+static bool is_like(const struct gh_infer *infer, const struct gh_view *view,
+		    const struct gh_match *match)
+{
+	const struct gh_cursor *file = &infer->heap->dump->file;
+	uint64_t list = view->record.object.fields.offset;
+	return match->length > 0 && match->size == view->size && match->header == view->header &&
+	       match->length <= gh_cursor_size(file) - list &&
+	       memcmp(file->start + list, file->start + match->list, match->length) == 0;
+}
+
+/* VIEW's pointers, of which there are some, are where those of layout NUMBER are, or of MANY values
+ * of it. */
+static bool has_pointers_of(struct gh_infer *infer, const struct gh_view *view, uint32_t number,
+			    bool many, struct gh_fields *walk)
+{
 	struct gh_field field;
 	struct gh_link link;
-	const struct gh_link *links;
 	uint64_t found = 0;
-	/* Go 1.3 tells no object's fields, but its type. */
-	if (infer->heap->dump->format < GH_DUMP_1_4)
-		return true;
-	gh_layouts_links(infer->layouts, number, &links);
-	const struct gh_layout *layout = gh_layout(infer->layouts, number);
-	uint64_t size = layout->size;
-	if (layout->opaque || (layout->open && view->no_pointers))
-		return true;
-	if (view->no_pointers)
-		return layout->npointers == 0;
+	uint64_t size = gh_layout(infer->layouts, number)->size;
 	/* From Go 1.22 on, what is larger is looked through as if its type went on to the end. */
 	bool repeated = gh_allocator_repeats(&infer->allocator, view->size);
-	gh_dump_fields(infer->heap->dump, &view->record, &walk);
-	while (gh_fields_next(&walk, &field)) {
+	while (gh_fields_next(walk, &field)) {
 		uint64_t offset = followed(infer, view, &field);
 		if (field.offset < view->header || (!many && !repeated && offset >= size))
 			return false;
@@ -142,6 +167,33 @@ bool gh_infer_matches(struct gh_infer *infer, const struct gh_view *view, uint32
 	if (repeated)
 		return expected > 0 && found >= expected;
 	return many ? expected > 0 && found % expected == 0 : found == expected;
+}
+
+bool gh_infer_matches(struct gh_infer *infer, const struct gh_view *view, uint32_t number,
+		      bool many)
+{
+	struct gh_fields walk;
+	const struct gh_link *links;
+	/* Go 1.3 tells no object's fields, but its type. */
+	if (infer->heap->dump->format < GH_DUMP_1_4)
+		return true;
+	gh_layouts_links(infer->layouts, number, &links);
+	const struct gh_layout *layout = gh_layout(infer->layouts, number);
+	if (layout->opaque || (layout->open && view->no_pointers))
+		return true;
+	if (view->no_pointers)
+		return layout->npointers == 0;
+	struct gh_match *match = match_of(infer, number, many);
+	bool is_known = match->layout == number && match->many == many;
+	if (is_known && is_like(infer, view, match))
+		return true;
+	gh_dump_fields(infer->heap->dump, &view->record, &walk);
+	if (!has_pointers_of(infer, view, number, many, &walk))
+		return false;
+	uint64_t list = view->record.object.fields.offset;
+	uint64_t length = gh_cursor_offset(&walk.cur) - list;
+	*match = (struct gh_match){list, length, view->size, view->header, number, many};
+	return true;
 }
 
 static void assign(struct gh_infer *infer, uint32_t object, uint32_t number, bool many,
@@ -238,7 +290,7 @@ void gh_infer_claim_string(struct gh_infer *infer, uint64_t address, uint64_t si
 	uint32_t known = infer->findings[object].layout;
 	if (known == infer->string_data)
 		return;
-	gh_infer_view(infer, object, &view);
+	glance(infer, object, &view);
 	if (!view.no_pointers || size > view.size - (address - view.address))
 		return;
 	if (is_tiny_block(&view) && size < GH_TINY_BLOCK)
@@ -253,7 +305,8 @@ static bool is_list_element(const struct gh_infer *infer, const struct gh_view *
 			    uint32_t number, uint32_t whole)
 {
 	uint8_t word = infer->heap->dump->word;
-	if (whole != infer->list || number != infer->list_element || whole == GH_NO_LAYOUT)
+	if (whole != infer->list || number != infer->list_element || whole == GH_NO_LAYOUT ||
+	    view->no_pointers)
 		return false;
 	struct gh_cursor cur = gh_dump_bytes(infer->heap->dump, view->record.object.contents);
 	gh_cursor_seek(&cur, view->header + 2 * (uint64_t)word);
@@ -409,7 +462,7 @@ void gh_infer_claim(struct gh_infer *infer, uint64_t address, uint32_t number, u
 		return;
 	if (layout->has_pointers && gh_numbermap_get(&infer->seen, key) != GH_NOT_MAPPED)
 		return;
-	gh_infer_view(infer, object, &view);
+	glance(infer, object, &view);
 	if (is_small(&view, layout, count)) {
 		if (trust == GH_TRUST_ALLOCATED)
 			set_small(infer, object, number);

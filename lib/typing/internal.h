@@ -203,6 +203,19 @@ struct gh_evidence {
 	uint8_t changes : 4;  /* how often the type was found anew */
 };
 
+/* The fieldlist of an object whose pointers are those of a layout. */
+struct gh_match {
+	uint64_t list;   /* its offset in the file */
+	uint64_t length; /* in bytes, with its end; 0: there is none */
+	uint64_t size;   /* of the object, in bytes */
+	uint64_t header; /* before its value, in bytes */
+	uint32_t layout;
+	bool many; /* values of the layout */
+};
+
+/* How many of these are noted. */
+#define GH_INFER_MATCHES 256
+
 /* A part of memory that holds values of a type, though its object may have another. */
 struct gh_stretch {
 	uint64_t address;
@@ -219,6 +232,7 @@ struct gh_infer {
 	struct gh_prefix_types containers;
 	struct gh_finding *findings;                   /* by object; owned */
 	struct gh_evidence *evidence;                  /* by object; owned */
+	struct gh_match matches[GH_INFER_MATCHES];     /* by layout */
 	struct GH_VECTOR(uint32_t) objects;            /* those whose pointers are to be followed */
 	struct GH_VECTOR(struct gh_stretch) stretches; /* likewise */
 	struct gh_static_list statics;                 /* those of them that are in the segments */

@@ -92,11 +92,13 @@ void gh_buffer_u64(struct gh_buffer *buf, uint64_t value)
 
 void gh_buffer_uleb128(struct gh_buffer *buf, uint64_t value)
 {
-	while (value >= 0x80) {
-		gh_buffer_u8(buf, (uint8_t)(value | 0x80));
-		value >>= 7;
-	}
-	gh_buffer_u8(buf, (uint8_t)value);
+	size_t size = ((size_t)(64 - __builtin_clzll(value | 1)) + 6) / 7;
+	uint8_t *place = gh_buffer_extend(buf, size);
+	if (place == NULL)
+		return;
+	for (; value >= 0x80; value >>= 7)
+		*place++ = (uint8_t)(value | 0x80);
+	*place = (uint8_t)value;
 }
 
 void gh_buffer_sleb128(struct gh_buffer *buf, int64_t value)
