@@ -91,7 +91,9 @@ struct gh_pointers {
 	struct gh_fields fields;             /* of the region */
 	struct gh_cursor contents;           /* of the region */
 	uint64_t unknown;                    /* interfaces whose type is not in the dump */
-	const uint32_t *targets;             /* of the pointers to come that are not nil; or NULL */
+	const uint32_t *targets; /* the objects that the pointers to come lead to; NULL if
+				    they are not known */
+	size_t ntargets;         /* of these */
 };
 
 /* Starts a walk over the pointers of RECORD, an object, frame, or segment of DUMP, whose objects
@@ -239,8 +241,8 @@ void gh_heap_passed(const struct gh_heap *heap, uint32_t object);
 /* Starts a walk over the pointers of OBJECT, for gh_pointers_next. */
 void gh_pointers_start(const struct gh_heap *heap, uint32_t object, struct gh_pointers *walk);
 
-/* WALK is over the pointers of OBJECT, and has not begun: has it take their targets from HEAP, as
- * far as can be, since to look each up takes most of the time. */
+/* WALK is over the pointers of OBJECT, and has not begun: has it take their targets from HEAP,
+ * since to look each up takes most of the time. */
 void gh_pointers_use_targets(struct gh_pointers *walk, const struct gh_heap *heap, uint32_t object);
 
 /* Where OBJECT has its first pointer to TARGET, which it points to; in bytes from its start. */

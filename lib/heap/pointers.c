@@ -22,6 +22,7 @@ void gh_pointers_of(const struct gh_dump *dump, const struct gh_object_table *ta
 	walk->contents = gh_dump_bytes(dump, contents_of(record));
 	walk->unknown = 0;
 	walk->targets = NULL;
+	walk->ntargets = 0;
 }
 
 static uint64_t word_at(const struct gh_pointers *walk, uint64_t offset)
@@ -68,6 +69,19 @@ bool gh_pointers_next_value(struct gh_pointers *walk, struct gh_pointer *pointer
 	return false;
 }
 
+/* The object that VALUE points to, of those that are known to come next: the first of them, or none
+ * at all. */
+static uint32_t next_target(struct gh_pointers *walk, uint64_t value)
+{
+	if (walk->ntargets == 0)
+		return GH_HEAP_NONE;
+	struct gh_heap_object object = gh_object_table_get(walk->table, *walk->targets);
+	if (value - object.address >= object.size)
+		return GH_HEAP_NONE;
+	walk->ntargets--;
+	return *walk->targets++;
+}
+
 bool gh_pointers_next(struct gh_pointers *walk, struct gh_pointer *pointer)
 {
 	if (!gh_pointers_next_value(walk, pointer))
@@ -75,7 +89,7 @@ bool gh_pointers_next(struct gh_pointers *walk, struct gh_pointer *pointer)
 	if (pointer->value == 0)
 		pointer->target = GH_HEAP_NONE;
 	else if (walk->targets != NULL)
-		pointer->target = *walk->targets++;
+		pointer->target = next_target(walk, pointer->value);
 	else
 		pointer->target = gh_object_table_find(walk->table, pointer->value);
 	return true;
@@ -83,16 +97,9 @@ bool gh_pointers_next(struct gh_pointers *walk, struct gh_pointer *pointer)
 
 void gh_pointers_use_targets(struct gh_pointers *walk, const struct gh_heap *heap, uint32_t object)
 {
-	struct gh_pointers all = *walk;
-	struct gh_pointer pointer;
-	const uint32_t *targets;
-	size_t left = gh_heap_targets(heap, object, &targets);
-	/* Those that lead to no object are not among the heap's. */
-	while (gh_pointers_next_value(&all, &pointer))
-		if (pointer.value != 0 && left-- == 0)
-			return;
-	if (left == 0)
-		walk->targets = targets;
+	/* Where objects overlap, an address can be in two. */
+	if (!heap->table.irregular)
+		walk->ntargets = gh_heap_targets(heap, object, &walk->targets);
 }
 
 bool gh_pointers_next_to(struct gh_pointers *walk, uint32_t target, struct gh_pointer *pointer)
