@@ -118,8 +118,8 @@ static int compare(struct gh_heap_query *older, struct gh_heap_query *newer)
 static int compare_named(struct gh_heap_query *query)
 {
 	struct gh_options swapped = *query->options;
-	struct gh_heap_query *other = gh_heap_query_open(query->options, query->options->older,
-							 GH_WITH_NAMES | GH_WITH_NO_DATA);
+	struct gh_heap_query *other =
+	    gh_heap_query_open(query->options, query->options->older, GH_WITH_NAMES);
 	if (other == NULL)
 		return GH_EXIT_INPUT;
 	bool is_reversed = gh_heap_query_is_reversed(other, query);
@@ -134,6 +134,6 @@ static int compare_named(struct gh_heap_query *query)
 
 int gh_cmd_suspects(const struct gh_options *options)
 {
-	return gh_heap_query_run(options, GH_WITH_NAMES | GH_WITH_NO_DATA,
+	return gh_heap_query_run(options, GH_WITH_NAMES,
 				 options->older != NULL ? compare_named : answer_alone);
 }

@@ -113,8 +113,10 @@ bool gh_suspect_slices_find(struct gh_suspect_slices *slices, const struct gh_su
 	for (uint32_t i = 0; i < heap->count; i++)
 		if (under[i] != 0 && gh_names_classes(names)[i] == arrays->class)
 			under[i] = ARRAY;
-	for (uint32_t i = 0; i < heap->count; i++)
+	for (uint32_t i = 0; i < heap->count; i++) {
+		gh_heap_passed(heap, i);
 		look_at(slices, names, under, i);
+	}
 	free(under);
 	return slices->count >= arrays->objects / 2 + 1;
 }
