@@ -78,7 +78,7 @@ const struct gh_dump_c_frame *gh_dump_c_frames(const struct gh_dump *dump, size_
 	while (end < dump->c_frames.count && frames[end].goroutine == number)
 		end++;
 	*count = end - first;
-	return frames + first;
+	return *count > 0 ? &frames[first] : NULL;
 }
 
 /* Reads a text that a 0 ends; none if it is too long. */
