@@ -211,7 +211,7 @@ usages() {
 		nosuch|goheap: no such command: nosuch
 		hnag FILE|goheap: no such command: hnag; did you mean hang?
 		leak|goheap: no such command: leak; did you mean suspects?
-		help nosuch|goheap: no such command: nosuch
+		help nosuch|goheap: no such command or task: nosuch
 		info FILE FILE|goheap info: too many arguments: FILE
 		diff FILE|Usage: goheap diff [OPTION...] OLD NEW
 		path FILE|Usage: goheap path [OPTION...] TARGET ADDR...
