@@ -550,6 +550,7 @@ check_errors() {
 	go_on
 	refuses 'no such process' '^goheap: there is no process 4194301: it has ended, or the number is wrong$' 4194301
 	sleep 30 &
+	wait_until grep -q '^sleep$' "/proc/$!/comm"
 	refuses 'no Go program' '^goheap: process [0-9]+ runs .*/sleep, which is no Go program, and has loaded no Go library$' $!
 	kill $!
 	wait $! 2>"$work/why"
