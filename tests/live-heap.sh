@@ -67,6 +67,8 @@ calls() {
 ask() {
 	"$GOHEAP" histogram -n 0 --by size -p "$pid" >"$work/asked" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" goroutines -p "$pid" >"$work/goroutines" 2>"$work/why" || cat "$work/why"
+	"$GOHEAP" suspects --json -p "$pid" >"$work/suspects" 2>"$work/why" || cat "$work/why"
+	"$GOHEAP" dominators --json -n 1000 -p "$pid" >"$work/dominators" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" profile -p "$pid" >"$work/profile" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" pprof -p "$pid" -o "$work/pprof.asked" 2>"$work/why" || cat "$work/why"
 	for command in $listings; do
@@ -83,6 +85,8 @@ of_heap() {
 check_asked() {
 	same "$1: histogram -p" <("$GOHEAP" histogram -n 0 --by size -e "$2" "$work/other") "$work/asked"
 	same "$1: goroutines -p" <("$GOHEAP" goroutines "$work/other" -e "$2") "$work/goroutines"
+	same "$1: suspects -p" <("$GOHEAP" suspects --json "$work/other" -e "$2") "$work/suspects"
+	same "$1: dominators -p" <("$GOHEAP" dominators --json -n 1000 "$work/other" -e "$2") "$work/dominators"
 	published "$work/own.profile" >"$work/published"
 	[ "$(wc -l <"$work/published")" -gt 20 ] || fail "$1: it has a profile"
 	same "$1: profile -p" "$work/published" <(published "$work/profile")
