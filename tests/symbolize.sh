@@ -40,7 +40,7 @@ check_stacks() {
 
 # check_forms NAME: lines as the tools print them, of the function main.hold and where it is called.
 check_forms() {
-	local name=$1 address start at call calls path
+	local name=$1 address start at base call calls path
 	path=/srv/bin/$(basename "$program")
 	address=$(nm "$twin" | awk '$3 ~ /^main\.(lock|hold|wait)$/ { print $1; exit }')
 	# Where a call that is not the first instruction's returns to.
@@ -53,6 +53,15 @@ check_forms() {
 		printf '%x' $((16#$1 - at + start))
 	}
 	calls=$(printf %x $((16#$call - 1)))
+	# A program that can be loaded anywhere was loaded elsewhere when systemd looked.
+	base=$(readelf -lW "$twin" | awk '$1 == "LOAD" { print $3; exit }')
+	distant() {
+		if readelf -h "$twin" | grep -q 'Type: *DYN'; then
+			printf '0x%x' $((16#$1 + 0x55d0c8a00000))
+		else
+			echo "0x$1"
+		fi
+	}
 	cat >"$work/text" <<-END
 		server 4711 100.5: 250000 cpu-clock:
 			           $(offset "$address") [unknown] ($path)
@@ -73,8 +82,9 @@ check_forms() {
 		mmap(0x$address, 4096, PROT_READ) = 0x$call
 		#0  0x$address n/a (server + 0x1000)
 		#12 0x$call n/a (server + 0x1000)
+		#13 $(distant "$call") n/a ($(basename "$program") + 0x$(printf %x $((16#$call - base))))
 	END
-	printf '0x%s\n' "$address" "$calls" "$address" "$calls" "$address" "$calls" "$address" "$address" "$address" "$address" "$calls" >"$work/addresses"
+	printf '0x%s\n' "$address" "$calls" "$address" "$calls" "$address" "$calls" "$address" "$address" "$address" "$address" "$calls" "$calls" >"$work/addresses"
 	mapfile -t addresses <"$work/addresses"
 	expected "${addresses[@]}" >"$work/expected"
 	same "$name: lines of each tool" "$work/expected" <("$GOHEAP" symbolize "$program" "$work/text" | added "$work/text")

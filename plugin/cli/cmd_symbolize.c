@@ -57,13 +57,35 @@ static bool is_of_program(const struct symbolizer *to, const char *text)
 	return (size_t)(end - start) == length && memcmp(start, to->name, length) == 0;
 }
 
-/* A frame of eu-stack, GDB or systemd: "#1  0x0000000000483a20 in ?? ()". */
-static bool read_numbered(struct place *place, const char *line)
+/* The address of the program's first page, in its file. */
+static uint64_t first_page(const struct gh_image *image)
+{
+	return image->nloads > 0 ? image->loads[0]->p_vaddr & ~(uint64_t)(GH_LOADED_HEADERS - 1)
+				 : 0;
+}
+
+/* It is not known where the program was loaded. */
+static bool is_anywhere(const struct symbolizer *to)
+{
+	return to->bias == 0 && gh_image_is_pie(&to->program.image);
+}
+
+/* A frame of eu-stack, GDB or systemd: "#1  0x0000000000483a20 in ?? ()"; systemd's has the
+ * distance from where the program was loaded, too: "n/a (server + 0x83a20)". */
+static bool read_numbered(const struct symbolizer *to, struct place *place, const char *line)
 {
 	char *end;
+	uint64_t distance;
 	unsigned long number = strtoul(line + 1, &end, 10);
+	const char *after = end != line + 1 ? read_hex(skip(end), 1, &place->number) : NULL;
+	const char *open = after != NULL ? strchr(after, '(') : NULL;
+	size_t length = strlen(to->name);
 	place->returns = number > 0;
-	return end != line + 1 && read_hex(skip(end), 1, &place->number) != NULL;
+	if (open != NULL && is_anywhere(to) && strncmp(open + 1, to->name, length) == 0 &&
+	    strncmp(open + 1 + length, " + 0x", 5) == 0 &&
+	    read_hex(open + 1 + length + 3, 1, &distance) != NULL)
+		place->number = first_page(&to->program.image) + distance;
+	return after != NULL;
 }
 
 /* A frame of strace -k: " > /usr/bin/server(+0x0) [0x7eb89]". */
@@ -135,7 +157,7 @@ static bool read_told(const struct symbolizer *to, struct place *place, const ch
 		const char *at = strstr(line, before[i]);
 		if (at == NULL || read_hex(at + strlen(before[i]), 4, &place->number) == NULL)
 			continue;
-		if (to->bias == 0 && gh_image_is_pie(&to->program.image))
+		if (is_anywhere(to))
 			use_mapping(to, place, at);
 		return true;
 	}
@@ -150,7 +172,7 @@ static bool find_place(struct symbolizer *to, struct place *place, const char *l
 	bool found = false;
 	*place = (struct place){0};
 	if (*text == '#')
-		found = read_numbered(place, text);
+		found = read_numbered(to, place, text);
 	else if (*text == '>')
 		found = read_strace(to, place, text);
 	else if (text > line && isxdigit((unsigned char)*text))
@@ -229,11 +251,10 @@ static uint64_t find_bias(char path[PATH_MAX], const struct gh_image *image, int
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
 	ssize_t length = readlink(link, path, PATH_MAX - 1);
 	path[length > 0 ? length : 0] = '\0';
-	if (image->nloads > 0 && gh_mapped_files_live(&files, pid))
+	if (gh_mapped_files_live(&files, pid))
 		for (size_t i = 0; i < files.count && bias == 0; i++)
 			if (strcmp(files.items[i].path, path) == 0)
-				bias = files.items[i].start - (image->loads[0]->p_vaddr &
-							       ~(uint64_t)(GH_LOADED_HEADERS - 1));
+				bias = files.items[i].start - first_page(image);
 	path[gh_mapped_file_deleted(path) > 0 ? gh_mapped_file_deleted(path) : strlen(path)] = '\0';
 	gh_mapped_files_free(&files);
 	return bias;
