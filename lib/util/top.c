@@ -39,9 +39,7 @@ void gh_top_add(struct gh_top *top, uint64_t key, uint32_t number)
 	top->seen++;
 	top->total += key;
 	if (top->items.count < top->limit) {
-		if (!gh_vector_push(&top->items, item))
-			gh_leave_out();
-		else if (top->limit != SIZE_MAX)
+		if (gh_vector_push(&top->items, item) && top->limit != SIZE_MAX)
 			sift_up(top->items.items, top->items.count - 1);
 	} else if (top->limit > 0 && is_smaller(&top->items.items[0], &item)) {
 		top->items.items[0] = item;

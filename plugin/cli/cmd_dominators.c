@@ -215,7 +215,7 @@ static int print_json(struct gh_heap_query *query, uint32_t top)
 	struct gh_top largest = {.limit = query->options->limit};
 	size_t count;
 	add_objects(&largest, query, top);
-	const struct gh_top_item *items = gh_top_finish(&largest, &count);
+	const struct gh_top_item *items = gh_emit_top(&largest, &count);
 	for (size_t i = 0; i < count; i++) {
 		uint32_t object = items[i].number;
 		uint32_t above = dominators->idom[object];

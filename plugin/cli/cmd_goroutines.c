@@ -93,7 +93,7 @@ static void print_held(struct gh_heap_query *query, const struct gh_held *held)
 	for (uint32_t i = 0; i < held->holders.count; i++)
 		if (held->holders.items[i].goroutines > 0 && gh_held_bytes(held, i) > 0)
 			gh_top_add(&top, gh_held_bytes(held, i), i);
-	const struct gh_top_item *items = gh_top_finish(&top, &count);
+	const struct gh_top_item *items = gh_emit_top(&top, &count);
 	gh_emit_titles(&emit, memory_columns);
 	for (size_t i = 0; i < count; i++) {
 		struct row row = {

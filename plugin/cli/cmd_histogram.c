@@ -77,7 +77,7 @@ static void print_rows(const struct gh_heap_query *query, const struct gh_groups
 		gh_top_add(&top, rows[i].bytes, i);
 		groups_seen++;
 	}
-	const struct gh_top_item *items = gh_top_finish(&top, &count);
+	const struct gh_top_item *items = gh_emit_top(&top, &count);
 	gh_emit_titles(&emit, columns);
 	for (size_t i = 0; i < count; i++) {
 		uint32_t number = items[i].number;

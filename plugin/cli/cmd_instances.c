@@ -43,7 +43,7 @@ static bool print_objects(const struct gh_heap_query *query, uint32_t class)
 	for (uint32_t i = 0; i < heap->count; i++)
 		if (classes[i] == class)
 			gh_top_add(&largest, query->dominators.retained[i], i);
-	const struct gh_top_item *items = gh_top_finish(&largest, &count);
+	const struct gh_top_item *items = gh_emit_top(&largest, &count);
 	gh_emit_titles(&emit, columns);
 	for (size_t i = 0; i < count; i++) {
 		struct row row = {

@@ -72,7 +72,7 @@ static void print_table(const struct gh_heap_query *query, const struct gh_heap_
 	for (uint32_t i = 0; i < texts->count; i++)
 		if (key_of(&texts->items[i]) >= least)
 			gh_top_add(&top, key_of(&texts->items[i]), i);
-	const struct gh_top_item *items = gh_top_finish(&top, &count);
+	const struct gh_top_item *items = gh_emit_top(&top, &count);
 	if (count > 0)
 		gh_emit_titles(&emit, columns);
 	else if (!emit.json && top.seen == 0)

@@ -41,7 +41,7 @@ static int print_unreachable(struct gh_heap_query *query)
 	for (uint32_t i = 0; i < heap->count; i++)
 		if (query->dominators.idom[i] == GH_HEAP_NONE)
 			gh_top_add(&top, gh_heap_object(heap, i).size, i);
-	const struct gh_top_item *items = gh_top_finish(&top, &count);
+	const struct gh_top_item *items = gh_emit_top(&top, &count);
 	gh_emit_titles(&emit, columns);
 	for (size_t i = 0; i < count; i++) {
 		struct row row = {items[i].key, gh_names_object(&query->names, items[i].number, 0)};

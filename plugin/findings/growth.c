@@ -170,7 +170,7 @@ static void print_growths(FILE *out, const struct side *side, const struct growt
 		if (change(&growths[i]) > 0)
 			gh_top_add(&top, change(&growths[i]), i);
 	}
-	const struct gh_top_item *items = gh_top_finish(&top, &count);
+	const struct gh_top_item *items = gh_emit_top(&top, &count);
 	gh_emit_titles(&emit, columns);
 	for (size_t i = 0; i < count; i++) {
 		struct row row = make_row(&growths[items[i].number], side);

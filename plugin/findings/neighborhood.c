@@ -59,7 +59,7 @@ static void add_largest(struct gh_picture *picture, struct around *around, const
 	for (size_t i = 0; i < count; i++)
 		if (!around->drawn.has[objects[i]])
 			gh_top_add(&top, gh_picture_retained(picture, objects[i]), objects[i]);
-	const struct gh_top_item *items = gh_top_finish(&top, &count);
+	const struct gh_top_item *items = gh_emit_top(&top, &count);
 	for (size_t i = 0; i < count; i++)
 		add(&around->drawn, items[i].number);
 	around->drawn.found.failed |= top.items.failed;

@@ -164,7 +164,7 @@ static void find_parts(struct gh_suspects *suspects, struct gh_suspect *suspect)
 		    (most == GH_HEAP_NONE || tells_more(suspects, i, most)))
 			most = i;
 	}
-	const struct gh_top_item *items = gh_top_finish(&top, &suspect->nparts);
+	const struct gh_top_item *items = gh_emit_top(&top, &suspect->nparts);
 	for (size_t i = 0; i < suspect->nparts; i++)
 		suspect->parts[i] = part_of(suspects, items[i].number);
 	if (most == GH_HEAP_NONE && suspect->nparts > 0)
@@ -320,7 +320,7 @@ static bool find_largest(struct gh_suspects *suspects, struct gh_suspects *older
 	size_t count = 0;
 	if (ok)
 		add_candidates(&candidates);
-	const struct gh_top_item *items = gh_top_finish(&candidates.top, &count);
+	const struct gh_top_item *items = gh_emit_top(&candidates.top, &count);
 	for (size_t i = 0; i < count; i++)
 		take_candidate(&candidates, items[i].number);
 	ok = ok && !candidates.top.items.failed;

@@ -230,6 +230,12 @@ void gh_progress_begin(const char *doing, const char *path);
 /* The work has ended: the line is wiped. */
 void gh_progress_end(void);
 
+struct gh_top;
+struct gh_top_item;
+
+/* As gh_top_finish, for rows; what memory ran out for is left out. */
+const struct gh_top_item *gh_emit_top(struct gh_top *top, size_t *count);
+
 /* A picture of objects, in the language of Graphviz's dot; it looks as pprof's do. */
 
 struct gh_dot {

@@ -10,6 +10,7 @@
 
 #include "lib/util/escape.h"
 #include "lib/util/output.h"
+#include "lib/util/top.h"
 #include "plugin/view/emit.h"
 
 /* The names that are printed of all functions may be these many times as long as the file: of real
@@ -58,6 +59,13 @@ void gh_leave_out(void)
 bool gh_has_left_out(void)
 {
 	return left_out;
+}
+
+const struct gh_top_item *gh_emit_top(struct gh_top *top, size_t *count)
+{
+	if (top->items.failed)
+		gh_leave_out();
+	return gh_top_finish(top, count);
 }
 
 char *gh_text_end(FILE *out, char **text)
