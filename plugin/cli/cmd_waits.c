@@ -8,15 +8,6 @@
 #include "plugin/command/wait_query.h"
 #include "plugin/hang/hang.h"
 
-static void print_place(FILE *out, struct gh_wait_query *query, size_t goroutine)
-{
-	const struct gh_call *call = gh_wait_place(query, goroutine);
-	if (call == NULL)
-		return;
-	fputs(", in ", out);
-	gh_traceback_print_call(out, call);
-}
-
 static void print_line(struct gh_wait_query *query, const struct gh_wait *wait,
 		       const struct gh_dump_goroutine *goroutine)
 {
@@ -24,7 +15,7 @@ static void print_line(struct gh_wait_query *query, const struct gh_wait *wait,
 	gh_minutes_print(stdout, gh_dump_waited(&query->dump, goroutine) / GH_NS_PER_MINUTE);
 	fputs(": ", stdout);
 	gh_wait_print(stdout, query, wait, false);
-	print_place(stdout, query, wait->goroutine);
+	gh_wait_print_place(stdout, query, wait->goroutine);
 	putchar('\n');
 }
 

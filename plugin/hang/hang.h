@@ -44,6 +44,10 @@ void gh_wait_emit(struct gh_emit *emit, struct gh_wait_query *query, const struc
 void gh_wait_emit_item(struct gh_emit *emit, struct gh_wait_query *query,
 		       const struct gh_wait *wait);
 
+/* Prints where goroutine NUMBER is in the program's own code: ", in main.serve at main.go:40";
+ * nothing if that is not known. */
+void gh_wait_print_place(FILE *out, struct gh_wait_query *query, size_t number);
+
 /* Goroutines that wait alike at one place. */
 struct gh_wait_group {
 	const struct gh_wait *wait; /* of one of them */

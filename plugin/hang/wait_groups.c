@@ -8,9 +8,9 @@
 #include "plugin/command/wait_query.h"
 #include "plugin/hang/hang.h"
 
-static void print_place(FILE *out, struct gh_wait_query *query, size_t goroutine)
+void gh_wait_print_place(FILE *out, struct gh_wait_query *query, size_t number)
 {
-	const struct gh_call *call = gh_wait_place(query, goroutine);
+	const struct gh_call *call = gh_wait_place(query, number);
 	if (call == NULL)
 		return;
 	fputs(", in ", out);
@@ -96,7 +96,7 @@ static void print_group(struct gh_wait_query *query, const struct gh_wait_group 
 	fputs(": ", out);
 	gh_wait_print(out, query, group->wait,
 		      !one || (object_of(&query->waits, group->wait) == 0 && group->count > 1));
-	print_place(out, query, group->wait->goroutine);
+	gh_wait_print_place(out, query, group->wait->goroutine);
 	if (one)
 		gh_wait_print_wakers(out, query, group->wait);
 	else
@@ -148,7 +148,7 @@ static void add_member(struct gh_wait_group_list *members, struct gh_wait_query 
 		return;
 	}
 	gh_wait_print(out, query, wait, true);
-	print_place(out, query, wait->goroutine);
+	gh_wait_print_place(out, query, wait->goroutine);
 	member.text = gh_text_end(out, &member.text);
 	if (gh_wait_descriptor_of(query, gh_wait_descriptor(query, wait), end, sizeof(end), true))
 		members->failed |= (member.end = strdup(end)) == NULL;
