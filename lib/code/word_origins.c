@@ -91,9 +91,10 @@ static uint64_t returns_to(const struct gh_reading *reading, size_t at)
 static uint32_t number_result(struct finder *finder, size_t at, uint64_t callee,
 			      struct gh_made made)
 {
-	uint64_t key = made.type != GH_NO_RTYPE ? (uint64_t)made.type << 3 | made.kind << 1 | 1
-		       : callee != 0            ? callee << 2
-						: (uint64_t)at << 2 | 2;
+	uint64_t key = made.type != GH_NO_RTYPE
+			   ? (uint64_t)made.type << 3 | (uint64_t)made.kind << 1 | 1
+		       : callee != 0 ? callee << 2
+				     : (uint64_t)at << 2 | 2;
 	struct result result = {.made = made, .callee = callee, .used = {.type = GH_NO_RTYPE}};
 	uint32_t number = gh_numbermap_get(&finder->numbers, key);
 	if (number != GH_NOT_MAPPED)
