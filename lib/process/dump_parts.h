@@ -300,10 +300,6 @@ uint64_t gh_malloc_chunk(struct gh_process *process, uint64_t address, uint64_t 
 void gh_own_memory_find(struct gh_memory_parts *own, struct gh_process *process,
 			const struct gh_spans *spans);
 
-/* The entry point of the program that the running process PID has, which is on ARCH. 0 if it is not
- * known: errno says why, or is 0 if the process has ended. */
-uint64_t gh_live_entry(int pid, const struct gh_arch *arch);
-
 /* A running process to be read as it is: its MEMORY, which has to stay, the program of TAB, of Go
  * 1.MINOR, and its ENTRY. Its memory is to be freed with gh_process_memory_free. */
 struct gh_process gh_live_process(const struct gh_memory *memory, const struct gh_pclntab *tab,

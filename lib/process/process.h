@@ -233,6 +233,10 @@ struct gh_mapped_files GH_VECTOR(struct gh_mapped_file);
  * be asked. Source: proc_pid_maps(5). */
 bool gh_mapped_files_live(struct gh_mapped_files *files, int pid);
 
+/* The entry point of the program that the running process PID has, which is on ARCH. 0 if it is not
+ * known: errno says why, or is 0 if the process has ended. */
+uint64_t gh_live_entry(int pid, const struct gh_arch *arch);
+
 /* The same of CORE, by its note NT_FILE. False if it has none. Source: fill_files_note in the
  * kernel's fs/binfmt_elf.c. */
 bool gh_mapped_files_core(struct gh_mapped_files *files, const struct gh_image *core);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/process/process.h"
+#include "lib/util/prefix.h"
 #include "plugin/command/command.h"
 #include "plugin/view/emit.h"
 #include "plugin/view/view.h"
@@ -46,15 +47,19 @@ static const char *read_hex(const char *text, int least, uint64_t *number)
 	return end - text >= least && end - text <= 16 ? end : NULL;
 }
 
-/* The path in parentheses at TEXT is of the program. */
-static bool is_of_program(const struct symbolizer *to, const char *text)
+/* TEXT begins with the program's name. Gives what follows that, or NULL. */
+static const char *skip_name(const struct symbolizer *to, const char *text)
 {
-	const char *end = text + strcspn(text, ")\n");
-	const char *start = end;
-	while (start > text && start[-1] != '/' && start[-1] != '(')
-		start--;
-	size_t length = strlen(to->name);
-	return (size_t)(end - start) == length && memcmp(start, to->name, length) == 0;
+	return gh_starts_with(text, to->name) ? text + strlen(to->name) : NULL;
+}
+
+/* The path from PATH to END is of the program. */
+static bool is_of_program(const struct symbolizer *to, const char *path, const char *end)
+{
+	const char *name = end;
+	while (name > path && name[-1] != '/')
+		name--;
+	return skip_name(to, name) == end;
 }
 
 /* The address of the program's first page, in its file. */
@@ -79,11 +84,10 @@ static bool read_numbered(const struct symbolizer *to, struct place *place, cons
 	unsigned long number = strtoul(line + 1, &end, 10);
 	const char *after = end != line + 1 ? read_hex(skip(end), 1, &place->number) : NULL;
 	const char *open = after != NULL ? strchr(after, '(') : NULL;
-	size_t length = strlen(to->name);
+	const char *plus = open != NULL && is_anywhere(to) ? skip_name(to, open + 1) : NULL;
 	place->returns = number > 0;
-	if (open != NULL && is_anywhere(to) && strncmp(open + 1, to->name, length) == 0 &&
-	    strncmp(open + 1 + length, " + 0x", 5) == 0 &&
-	    read_hex(open + 1 + length + 3, 1, &distance) != NULL)
+	if (plus != NULL && gh_starts_with(plus, " + 0x") &&
+	    read_hex(plus + 3, 1, &distance) != NULL)
 		place->number = first_page(&to->program.image) + distance;
 	return after != NULL;
 }
@@ -92,15 +96,9 @@ static bool read_numbered(const struct symbolizer *to, struct place *place, cons
 static bool read_strace(const struct symbolizer *to, struct place *place, const char *line)
 {
 	const char *bracket = strstr(line, ") [0x");
-	const char *open = line + strcspn(line, "(");
-	const char *slash = open;
-	size_t length = strlen(to->name);
-	while (slash > line && slash[-1] != '/')
-		slash--;
 	place->is_offset = true;
 	place->returns = to->in_stack;
-	return bracket != NULL && (size_t)(open - slash) == length &&
-	       memcmp(slash, to->name, length) == 0 &&
+	return bracket != NULL && is_of_program(to, line, line + strcspn(line, "(")) &&
 	       read_hex(bracket + 3, 1, &place->number) != NULL;
 }
 
@@ -115,9 +113,10 @@ static bool read_plain(const struct symbolizer *to, struct place *place, const c
 	place->returns = to->in_stack;
 	if (*after == '\n' || *after == '\0')
 		return true;
-	static const char unknown[] = "[unknown] ";
-	return strncmp(after, unknown, sizeof(unknown) - 1) == 0 &&
-	       is_of_program(to, after + sizeof(unknown) - 1);
+	static const char unknown[] = "[unknown] (";
+	const char *path = after + sizeof(unknown) - 1;
+	return gh_starts_with(after, unknown) &&
+	       is_of_program(to, path, path + strcspn(path, ")\n"));
 }
 
 /* The offset in the file of the program's code. */
@@ -137,11 +136,11 @@ static uint64_t code_offset(const struct gh_image *image)
 static void use_mapping(const struct symbolizer *to, struct place *place, const char *text)
 {
 	const char *in = strstr(text, " in ");
-	size_t length = strlen(to->name);
+	const char *bracket = in != NULL ? skip_name(to, in + 4) : NULL;
 	uint64_t start;
-	if (in == NULL || strncmp(in + 4, to->name, length) != 0 || in[4 + length] != '[')
+	if (bracket == NULL || *bracket != '[')
 		return;
-	const char *end = read_hex(in + 4 + length + 1, 1, &start);
+	const char *end = read_hex(bracket + 1, 1, &start);
 	if (end == NULL || (*end != ',' && *end != '+'))
 		return;
 	place->is_offset = true;
@@ -241,23 +240,16 @@ static void print_line(struct symbolizer *to, const char *line, size_t length)
 		putchar('\n');
 }
 
-/* Puts the path of what the process PID runs into PATH, and gives how far it has that above the
- * addresses of IMAGE, which is of it; 0 if that is not known. */
-static uint64_t find_bias(char path[PATH_MAX], const struct gh_image *image, int pid)
+/* Puts the path of what the process PID runs into PATH; "" if it cannot be read. */
+static void read_path(char path[PATH_MAX], int pid)
 {
-	struct gh_mapped_files files = {0};
 	char link[32];
-	uint64_t bias = 0;
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
 	ssize_t length = readlink(link, path, PATH_MAX - 1);
 	path[length > 0 ? length : 0] = '\0';
-	if (gh_mapped_files_live(&files, pid))
-		for (size_t i = 0; i < files.count && bias == 0; i++)
-			if (strcmp(files.items[i].path, path) == 0)
-				bias = files.items[i].start - first_page(image);
-	path[gh_mapped_file_deleted(path) > 0 ? gh_mapped_file_deleted(path) : strlen(path)] = '\0';
-	gh_mapped_files_free(&files);
-	return bias;
+	size_t deleted = gh_mapped_file_deleted(path);
+	if (deleted > 0)
+		path[deleted] = '\0';
 }
 
 static bool symbolize(struct symbolizer *to, const char *path)
@@ -287,8 +279,12 @@ int gh_cmd_symbolize(const struct gh_options *options)
 	char path[PATH_MAX];
 	if (!gh_program_open(&to.program, options->file))
 		return GH_EXIT_INPUT;
+	const struct gh_image *image = &to.program.image;
 	if (options->process != NULL) {
-		to.bias = find_bias(path, &to.program.image, atoi(options->process));
+		int pid = atoi(options->process);
+		uint64_t entry = gh_image_is_pie(image) ? gh_live_entry(pid, image->arch) : 0;
+		to.bias = entry != 0 ? entry - image->header.e_entry : 0;
+		read_path(path, pid);
 		to.name = path;
 	}
 	to.name = strrchr(to.name, '/') != NULL ? strrchr(to.name, '/') + 1 : to.name;
