@@ -71,15 +71,6 @@ static void copy_gdb(const char *line, enum gdb_text *text)
 		*text = GDB_PYTHON;
 }
 
-/* The kinds of target that COMMAND answers; 0 if it takes none. */
-static unsigned kinds_of(const struct gh_command *command)
-{
-	unsigned kinds = command->operands.kinds;
-	if (command->operands.files == 0)
-		return 0;
-	return kinds != 0 ? kinds : GH_KIND_PROCESS | GH_KIND_CORE | GH_KIND_DUMP;
-}
-
 static bool same_text(const char *a, const char *b)
 {
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
@@ -186,10 +177,10 @@ static void print_targets_row(size_t first)
 		int width; /* of its column */
 	} columns[] = {
 	    {GH_KIND_PROGRAM, 9}, {GH_KIND_PROCESS, 9}, {GH_KIND_CORE, 6}, {GH_KIND_DUMP, 6}};
-	unsigned kinds = kinds_of(&commands[first]);
+	unsigned kinds = gh_command_kinds(&commands[first]);
 	size_t width = 0;
 	for (size_t i = first; i < NCOMMANDS; i++) {
-		if (commands[i].summary == NULL || kinds_of(&commands[i]) != kinds)
+		if (commands[i].summary == NULL || gh_command_kinds(&commands[i]) != kinds)
 			continue;
 		if (width > 0 && width + strlen(commands[i].name) > 38) {
 			putchar('\n');
@@ -213,9 +204,9 @@ static void print_targets(void)
 			continue;
 		size_t first = 0;
 		while (commands[first].summary == NULL ||
-		       kinds_of(&commands[first]) != kinds_of(&commands[i]))
+		       gh_command_kinds(&commands[first]) != gh_command_kinds(&commands[i]))
 			first++;
-		if (kinds_of(&commands[i]) != 0 && first == i)
+		if (gh_command_kinds(&commands[i]) != 0 && first == i)
 			print_targets_row(i);
 	}
 	puts(".fi");

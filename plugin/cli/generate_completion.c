@@ -19,12 +19,10 @@ static bool is_completed(const struct gh_command *command)
 /* The targets that COMMAND takes: none, files, or processes and files. */
 static const char *targets_of(const struct gh_command *command)
 {
-	unsigned kinds = command->operands.kinds;
-	if (command->operands.files == 0)
+	unsigned kinds = gh_command_kinds(command);
+	if (kinds == 0)
 		return "none";
-	if (kinds == 0 || (kinds & (GH_KIND_PROCESS | GH_KIND_ITS_PROGRAM)) != 0)
-		return "processes";
-	return "files";
+	return (kinds & (GH_KIND_PROCESS | GH_KIND_ITS_PROGRAM)) != 0 ? "processes" : "files";
 }
 
 /* Prints TEXT within single quotes of bash or zsh, a backslash before the characters of SPECIAL. */

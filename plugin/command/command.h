@@ -355,6 +355,15 @@ const struct gh_command *gh_command_number(size_t number);
 /* Whether COMMAND takes the option whose long name is NAME. */
 bool gh_command_takes(const struct gh_command *command, const char *name);
 
+/* The kinds of target that COMMAND answers; 0 if it takes none. */
+static inline unsigned gh_command_kinds(const struct gh_command *command)
+{
+	unsigned kinds = command->operands.kinds;
+	if (command->operands.files == 0)
+		return 0;
+	return kinds != 0 ? kinds : GH_KIND_PROCESS | GH_KIND_CORE | GH_KIND_DUMP;
+}
+
 /* Whether COMMAND needs an address after its files: in GDB, that is an expression. */
 bool gh_command_takes_addresses(const struct gh_command *command);
 

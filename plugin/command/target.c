@@ -125,17 +125,10 @@ static void refuse(const struct gh_command *command, enum gh_target_kind kind, c
 	}
 }
 
-/* The kinds that COMMAND answers. */
-static unsigned kinds_of(const struct gh_command *command)
-{
-	unsigned kinds = command->operands.kinds;
-	return kinds != 0 ? kinds : GH_KIND_PROCESS | GH_KIND_CORE | GH_KIND_DUMP;
-}
-
 /* COMMAND answers the target NAME, of KIND. Else says what does. */
 static bool check_kind(const struct gh_command *command, enum gh_target_kind kind, const char *name)
 {
-	unsigned kinds = kinds_of(command);
+	unsigned kinds = gh_command_kinds(command);
 	bool answers = kind == GH_KIND_DEBUGGED || (kinds & kind) != 0 ||
 		       ((kinds & GH_KIND_ITS_PROGRAM) != 0 && kind != GH_KIND_NONE);
 	if (!answers)
