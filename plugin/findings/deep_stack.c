@@ -22,8 +22,9 @@ struct deep {
 	uint64_t size;
 };
 
-static void print(FILE *out, const struct deep *deep)
+static void print(FILE *out, const void *row)
 {
+	const struct deep *deep = row;
 	fprintf(out, "goroutine %" PRIu64 " (", deep->goroutine);
 	if (deep->function.size > 0) {
 		gh_print_bytes(out, deep->function.data, deep->function.size, false);
@@ -46,18 +47,7 @@ static void emit(FILE *out, const struct gh_dump *dump, struct deep *deep)
 	    {"stack_bytes", GH_COL_NUMBER(struct deep, size)},
 	    {0},
 	};
-	struct gh_emit rows = gh_emit_start(out, GH_EMIT_ROWS, dump, true);
-	char *text = NULL;
-	size_t size = 0;
-	FILE *sentence = open_memstream(&text, &size);
-	if (sentence != NULL)
-		print(sentence, deep);
-	text = gh_text_end(sentence, &text);
-	if (text == NULL)
-		gh_leave_out();
-	deep->sentence = (struct gh_bytes){text, text != NULL ? size : 0};
-	gh_emit_row(&rows, columns, deep);
-	free(text);
+	gh_finding_emit(out, dump, columns, deep, &deep->sentence, print);
 }
 
 void gh_deep_stack_print(FILE *out, const struct gh_dump *dump, struct gh_symbols *symbols,

@@ -56,8 +56,9 @@ static const char *find_queue(const struct gh_dump *dump, size_t number,
 }
 
 /* Prints the sentence. */
-static void print(FILE *out, const struct blocked *blocked)
+static void print(FILE *out, const void *row)
 {
+	const struct blocked *blocked = row;
 	fprintf(out, "goroutine %" PRIu64 " runs %s, and is blocked in ", blocked->goroutine,
 		blocked->runs);
 	gh_print_bytes(out, blocked->function.data, blocked->function.size, false);
@@ -77,18 +78,7 @@ static void emit(FILE *out, const struct gh_dump *dump, struct blocked *blocked)
 	    {"waiting", GH_COL_NUMBER(struct blocked, waiting)},
 	    {0},
 	};
-	struct gh_emit rows = gh_emit_start(out, GH_EMIT_ROWS, dump, true);
-	char *text = NULL;
-	size_t size = 0;
-	FILE *sentence = open_memstream(&text, &size);
-	if (sentence != NULL)
-		print(sentence, blocked);
-	text = gh_text_end(sentence, &text);
-	if (text == NULL)
-		gh_leave_out();
-	blocked->sentence = (struct gh_bytes){text, text != NULL ? size : 0};
-	gh_emit_row(&rows, columns, blocked);
-	free(text);
+	gh_finding_emit(out, dump, columns, blocked, &blocked->sentence, print);
 }
 
 size_t gh_blocked_finalizers_print(FILE *out, const struct gh_dump *dump,

@@ -171,3 +171,22 @@ void gh_findings_free(struct gh_findings *findings)
 	}
 	gh_vector_free(findings);
 }
+
+void gh_finding_emit(FILE *out, const struct gh_dump *dump, const struct gh_column *columns,
+		     const void *row, struct gh_bytes *sentence,
+		     void (*print)(FILE *out, const void *row))
+{
+	struct gh_emit rows = gh_emit_start(out, GH_EMIT_ROWS, dump, true);
+	char *text = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&text, &size);
+	if (stream != NULL)
+		print(stream, row);
+	text = gh_text_end(stream, &text);
+	if (text == NULL)
+		gh_leave_out();
+	*sentence = (struct gh_bytes){text, text != NULL ? size : 0};
+	gh_emit_row(&rows, columns, row);
+	free(text);
+	*sentence = (struct gh_bytes){0};
+}

@@ -109,6 +109,12 @@ bool gh_memory_target_open(struct gh_target *target, int pid, const struct gh_op
 
 /* Findings beside the heap's holders. */
 
+/* Prints ROW to OUT as JSON, with COLUMNS, of which SENTENCE, a member of ROW, is what PRINT prints
+ * of it: that is there until this returns. */
+void gh_finding_emit(FILE *out, const struct gh_dump *dump, const struct gh_column *columns,
+		     const void *row, struct gh_bytes *sentence,
+		     void (*print)(FILE *out, const void *row));
+
 /* Prints to OUT each goroutine of DUMP that runs finalizers or cleanups and is blocked in one for
  * which others wait, and has been for WAITED ns, a line each or, as JSON, a row each, with PART
  * unless that is NULL. SYMBOLS may be NULL. Gives how many there are. */
