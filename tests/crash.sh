@@ -41,7 +41,7 @@ crash() {
 		cd "$work/crashed" || exit
 		ulimit -c unlimited
 		[ $# -lt 3 ] || echo "$3" >/proc/self/coredump_filter
-		GODEBUG=$debug GOTRACEBACK=crash exec "$1" "$kind" "${more[@]}" <"$work/input" >"$work/output" 2>"$work/traceback"
+		ASAN_OPTIONS=disable_coredump=0 GODEBUG=$debug GOTRACEBACK=crash exec "$1" "$kind" "${more[@]}" <"$work/input" >"$work/output" 2>"$work/traceback"
 	) &
 	pid=$!
 	exec 7>"$work/input"
@@ -364,9 +364,9 @@ for release in $(releases 1.15 1.19 1.27); do
 	! is_newest "$release" || ! in_full "Go $release, PIE" || CGO_ENABLED=0 check_release "Go $release, PIE" -buildmode=pie
 	CGO_ENABLED=1 check_release "Go $release, cgo"
 	is_newest "$release" || continue
-	in_full "Go $release, cgo, PIE; -race; -N" || continue
+	in_full "Go $release, cgo, PIE; -race; -N; -asan; musl" || continue
 	CGO_ENABLED=1 check_release "Go $release, cgo, PIE" -buildmode=pie
-	for flags in -race -N; do
+	for flags in -race -N -asan -musl; do
 		CGO_ENABLED=1 sample_as "Go $release, $flags" "$release" "crash $flags" &&
 			check_kinds "Go $release, $flags" "$directory/crash.stripped" nested entry
 	done

@@ -120,8 +120,8 @@ compare_release() {
 		[ "$release" = 1.19 ] && fail "Go 1.19 is part of the core set"
 		return
 	fi
-	for spec in "sample" "sample -buildmode=pie" "cgo" "cgo -buildmode=pie" "sample -race" "sample -N"; do
-		[[ ! $spec =~ -race|-N|cgo.*pie ]] || is_newest "$release" || continue
+	for spec in "sample" "sample -buildmode=pie" "cgo" "cgo -buildmode=pie" "sample -race" "sample -N" "sample -asan" "cgo -musl"; do
+		[[ ! $spec =~ -race|-N|-asan|-musl|cgo.*pie ]] || is_newest "$release" || continue
 		name=${spec%% *}
 		sample_as "Go $release $spec" "$release" "$spec" || continue
 		go_functions=

@@ -281,14 +281,20 @@ sample() {
 }
 
 # sample_as NAME RELEASE SPECIFICATION: the same of a sample's name and flags in one word, of which -N is -gcflags='all=-N -l',
-# which debuggers have programs built with.
+# which debuggers have programs built with, and -musl a static program with musl for its C library.
 sample_as() {
-	local word words=()
+	local word words=() cc=${CC:-gcc}
 	for word in $3; do
-		[ "$word" != -N ] || word="-gcflags=all=-N -l"
+		case $word in
+		-N) word="-gcflags=all=-N -l" ;;
+		-musl)
+			needs "$1" musl-gcc || return
+			cc=musl-gcc word="-ldflags=-linkmode=external -extldflags=-static"
+			;;
+		esac
 		words+=("$word")
 	done
-	sample "$1" "$2" "${words[@]}"
+	CC=$cc sample "$1" "$2" "${words[@]}"
 }
 
 # build_dumpfile: $dumpfile, which reads heap dumps and shares no code with goheap. Ends the test where it cannot be built.
@@ -343,7 +349,8 @@ emulate() {
 	ulimit -c unlimited
 	GOTRACEBACK=crash run_until_ready "qemu-$1-static" "${@:2}"
 	sleep 1
-	kill -ABRT "$pid"
+	# The runtime aborts the program for it. SIGABRT itself ends QEMU 10 and not the program in it.
+	kill -QUIT "$pid"
 	# With its input's end it would end by itself.
 	wait "$pid" 2>"$work/why"
 	exec 7>&-

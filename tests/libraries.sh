@@ -492,7 +492,7 @@ test_foreign() {
 	forget
 	goheap "$node" "set args $work/program.js $work/addon.node" "${commands[@]}" >"$work/session"
 	like "$name"
-	has "$name: below them, C" "$(cat "$work/session")" '^#[0-9]+ .* in v8impl::'
+	has "$name: below them, C" "$(cat "$work/session")" '^#[0-9]+ .* in v8(impl|::internal)::'
 }
 
 # goroutines: of stacks as Go prints them on standard input, the one that waits for a channel.

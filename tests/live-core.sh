@@ -250,7 +250,8 @@ shown() {
 		{ print part $0; part = "" }' "$work/session" |
 		sed -nE -e 's/^[* ] +[0-9]+ +.*LWP ([0-9]+)\)?( "[^"]*")? +/thread \1 /p' \
 			-e 's/^Thread [0-9]+ \(.*LWP ([0-9]+).*/thread \1/p' -e '/^#[0-9]+ /p' \
-			-e 's/^(0x[0-9a-f]+)( <.*>)?:(\t0x[0-9a-f]+)$/\1\3/p'
+			-e 's/^(0x[0-9a-f]+)( <.*>)?:(\t0x[0-9a-f]+)$/\1\3/p' |
+		awk '/^thread / { key = $2 } /^0x/ { key = 2 ^ 32 } { print key "\t" $0 }' | sort -s -n -k 1,1 | cut -f 2-
 }
 
 # ranges FILE: addresses, a start and an end a line, those that touch as one.
@@ -322,6 +323,11 @@ check_c() {
 	end "$pid"
 }
 
+# goroutines_in_delve PROGRAM CORE: all that Delve says, but for what Debian 13's prints of the vector registers for itself.
+goroutines_in_delve() {
+	dlv core "$1" "$2" --check-go-version=false --allow-non-terminal-interactive=true <<<goroutines 2>&1 | grep -v '^xcr0: '
+}
+
 # delve NAME PROGRAM: Delve lists the goroutines of the core file as those of gcore's.
 delve() {
 	needs "$1, Delve" dlv || return
@@ -330,9 +336,9 @@ delve() {
 	"$GOHEAP" core "$pid" -f --go -o "$work/core.go" 2>>"$work/told"
 	gcore -o "$work/gcore" "$pid" >"$work/session" 2>&1
 	kill -CONT "$pid"
-	dlv core "$2" "$work/gcore.$pid" --allow-non-terminal-interactive=true <<<goroutines >"$work/expected" 2>&1
-	dlv core "$2" "$work/core" --allow-non-terminal-interactive=true <<<goroutines >"$work/found" 2>&1
-	dlv core "$2" "$work/core.go" --allow-non-terminal-interactive=true <<<goroutines >"$work/found.go" 2>&1
+	goroutines_in_delve "$2" "$work/gcore.$pid" >"$work/expected"
+	goroutines_in_delve "$2" "$work/core" >"$work/found"
+	goroutines_in_delve "$2" "$work/core.go" >"$work/found.go"
 	has "$1, Delve: there are goroutines" "$(cat "$work/expected")" '^\[[0-9]+ goroutines\]'
 	same "$1, Delve: goroutines" "$work/expected" "$work/found"
 	same "$1, Delve: goroutines, of --go" "$work/expected" "$work/found.go"

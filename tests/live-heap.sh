@@ -592,7 +592,7 @@ if in_full 'go 1.27, pie' && sample 'go 1.27, pie' 1.27 memory -buildmode=pie; t
 	check_live 'go 1.27, pie' "$directory/memory.stripped" 1.27
 fi
 # The call that reading its input defers is a record in these builds.
-for flags in -race -N; do
+for flags in -race -N -asan -musl; do
 	in_full "go 1.27, $flags" || continue
 	sample_as "go 1.27, $flags" 1.27 "memory $flags" &&
 		check_live "go 1.27, $flags" "$directory/memory.stripped" 1.27 "" '^different defers, more: .*	1$'

@@ -59,8 +59,9 @@ static bool fail(const struct gh_sql *sql, int result, struct gh_error *err)
 			 message);
 	else if (strcmp(message, "no query solution") == 0)
 		snprintf(text, sizeof(text), "path lacks an address: path(0xc000010000)");
-	else if (strcmp(message, "not authorized") == 0)
-		snprintf(text, sizeof(text), "%s: a heap is read, and nothing else", message);
+	else if (strcmp(message, "not authorized") == 0 ||
+		 strstr(message, " is prohibited") != NULL)
+		snprintf(text, sizeof(text), "not authorized: a heap is read, and nothing else");
 	else
 		snprintf(text, sizeof(text), "%s", message);
 	gh_escape_text(err->text, sizeof(err->text), text);
@@ -106,6 +107,9 @@ static int authorize(void *context, int action, const char *first, const char *s
 		return SQLITE_OK;
 	switch (action) {
 	case SQLITE_READ:
+		/* Of these tables SQLite asks again, but some releases only when rows are read. */
+		if (sqlite3_strnicmp(first, "pragma_", strlen("pragma_")) == 0)
+			return SQLITE_DENY;
 		note_needs(context, first, second);
 		return SQLITE_OK;
 	case SQLITE_SELECT:

@@ -88,10 +88,11 @@ START_TEST(compressed_a_thousand_to_one)
 	ck_assert(gh_dump_open(&dump, path, &err));
 	ck_assert_str_eq(dump.warning.text, "");
 	ck_assert_uint_eq(gh_cursor_size(&dump.file), maker.size);
-	ck_assert_mem_eq(dump.file.start, maker.data, maker.size);
-	ck_assert_uint_eq(gh_dump_count(&dump, GH_DUMP_OBJECT), 2);
+	/* To read a hole of a file in memory is to have it filled. */
 	ck_assert_int_eq(fstat(dump.input.fd, &unpacked), 0);
 	ck_assert_uint_lt((uint64_t)unpacked.st_blocks * 512, maker.size / 4);
+	ck_assert_mem_eq(dump.file.start, maker.data, maker.size);
+	ck_assert_uint_eq(gh_dump_count(&dump, GH_DUMP_OBJECT), 2);
 	gh_dump_close(&dump);
 	unlink(path);
 	free(maker.data);
