@@ -78,6 +78,19 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *argument, void **thread)
 	return true;
 }
 
+/* VALUE, or the return address that it is with the signature of arm64's pointer authentication:
+ * bits 48 to 54 of an address of a user's, in which the processor keeps it. Before 0.191, elfutils
+ * do not know of these, and they are told which bits the kernel says, which QEMU's core files do
+ * not have. */
+static uint64_t without_signature(const struct gh_c_code *code, uint64_t value)
+{
+	const uint64_t signature = 0x7full << 48;
+	bool may =
+	    code->arch->machine == EM_AARCH64 && (value & signature) != 0 && value >> 55 == 0;
+	bool is = may && gh_libdw.dwfl_addrmodule(code->dwfl, value & ~signature) != NULL;
+	return is ? value & ~signature : value;
+}
+
 static bool read_word(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word, void *argument)
 {
 	const struct gh_c_code *code = argument;
@@ -85,17 +98,20 @@ static bool read_word(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word, void *ar
 	(void)dwfl;
 	if (!code->memory->read(code->memory, address, &value, sizeof(value)))
 		return false;
-	*word = value;
+	*word = without_signature(code, value);
 	return true;
 }
 
 static bool set_registers(Dwfl_Thread *thread, void *argument)
 {
-	const struct gh_c_registers *from = ((const struct gh_c_code *)argument)->from;
-	for (unsigned i = 0; i < GH_C_REGISTERS; i++)
+	const struct gh_c_code *code = argument;
+	const struct gh_c_registers *from = code->from;
+	for (unsigned i = 0; i < GH_C_REGISTERS; i++) {
+		Dwarf_Word value = without_signature(code, from->values[i]);
 		if ((from->known >> i & 1) != 0 &&
-		    !gh_libdw.dwfl_thread_state_registers(thread, (int)i, 1, &from->values[i]))
+		    !gh_libdw.dwfl_thread_state_registers(thread, (int)i, 1, &value))
 			return false;
+	}
 	gh_libdw.dwfl_thread_state_register_pc(thread, from->pc);
 	return true;
 }
