@@ -79,9 +79,8 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *argument, void **thread)
 }
 
 /* VALUE, or the return address that it is with the signature of arm64's pointer authentication:
- * bits 48 to 54 of an address of a user's, in which the processor keeps it. Before 0.191, elfutils
- * do not know of these, and they are told which bits the kernel says, which QEMU's core files do
- * not have. */
+ * bits 48 to 54 of a user's address have it. libdwfl removes it in newer releases only, and by a
+ * mask that the kernel tells and QEMU's core files do not. */
 static uint64_t without_signature(const struct gh_c_code *code, uint64_t value)
 {
 	const uint64_t signature = 0x7full << 48;

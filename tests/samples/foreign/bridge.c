@@ -9,6 +9,11 @@
 /* Each frame of a chain must stay one, whatever the C compiler's options. */
 #define FRAME __attribute__((noinline, noclone))
 
+#ifdef __aarch64__
+/* The return addresses that it saves are signed, as those of distributions' libraries are. */
+#pragma GCC target("branch-protection=standard")
+#endif
+
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_mutex_t cond_mutex = PTHREAD_MUTEX_INITIALIZER;
