@@ -120,6 +120,26 @@ check_live() {
 	[ -z "${4-}" ] || check_asked "$1" "$2"
 }
 
+# check_plain NAME PROGRAM: of objects whose contents are not copied types and numbers are what the program says, if it
+# makes new ones meanwhile, too.
+check_plain() {
+	local how
+	mkfifo "$work/input.plain"
+	exec 8<>"$work/input.plain"
+	for how in "" churn; do
+		"$2" $how <&8 >"$work/output" 2>&1 &
+		pid=$!
+		wait_until grep -q ready "$work/output"
+		"$GOHEAP" histogram -n 0 -p "$pid" 2>"$work/why" | sed -nE 's/^ +([0-9,]+) .* 0x[0-9a-f]+  (.*)/\1 \2/p' | tr -d , |
+			grep -E ' (closure main\.fill.*|main\.(point|grid))$' | sort >"$work/asked"
+		same "$1: what has no pointers${how:+, churning}" <(grep ' .*main' "$work/output" | sort) "$work/asked"
+		kill "$pid"
+		wait "$pid" 2>"$work/ended"
+	done
+	exec 8>&-
+	rm "$work/input.plain"
+}
+
 # check_stacks NAME PROGRAM: what stacks alone hold is what the next collection leaves, and what is not held is what it
 # frees; only what a goroutine holds that runs is no more than perhaps held.
 check_stacks() {
@@ -574,6 +594,10 @@ for release in $(releases "$apart_maps"); do
 	! is_newest "$release" || mode=pie
 	sample "go $release, $mode, stacks" "$release" stacked -buildmode=$mode &&
 		check_stacks "go $release, $mode, stacks" "$directory/stacked.stripped"
+done
+for release in $(first 1.27 1.19); do
+	sample "go $release, without pointers" "$release" plain &&
+		check_plain "go $release, without pointers" "$directory/plain.stripped"
 done
 for release in 1.21 1.27; do
 	in_full "go $release, user arenas" && GOEXPERIMENT=arenas sample "go $release, user arenas" "$release" arenas &&

@@ -145,6 +145,7 @@ static const struct gh_arch arches[] = {
 	.injected_gap = 16,
 	.pc_unit = 1,
 	.uid_size = 4,
+	.signature = UINT64_C(0x7f) << 48,
 	.dwarf_sp = 31,
 	.dwarf_ra = 30,
 	.dwarf_fp = 29,

@@ -93,9 +93,12 @@ struct gh_arch {
 				   aligned to goarch.StackAlign, in bytes; 0 without link register */
 	uint8_t pc_unit;        /* to how many bytes GDB rounds addresses of code down */
 	uint8_t uid_size;       /* of user and group in core files (__kernel_uid_t), in bytes */
-	uint8_t dwarf_sp;       /* DWARF number of the stack pointer */
-	uint8_t dwarf_ra;       /* of the return address column: the link register, if any */
-	uint8_t dwarf_fp;       /* of the frame pointer; 0 if Go keeps none */
+	uint64_t signature; /* the bits of a user's return addresses in which the processor may keep
+			       one (pointer authentication, in the 48 bit address spaces of Linux);
+			       0 if it has none */
+	uint8_t dwarf_sp;   /* DWARF number of the stack pointer */
+	uint8_t dwarf_ra;   /* of the return address column: the link register, if any */
+	uint8_t dwarf_fp;   /* of the frame pointer; 0 if Go keeps none */
 	uint8_t dwarf_pc; /* of the pc; where the ABI numbers none, of a column that is not the link
 			     register's, for where to return to code that was interrupted */
 	uint8_t dwarf_g;  /* of the register that holds g, the goroutine, in Go code; 0 if none

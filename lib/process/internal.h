@@ -370,7 +370,7 @@ void gh_stack_words_free(struct gh_stack_words *words);
 enum gh_live_extent {
 	GH_LIVE_ALL,
 	GH_LIVE_PARTS,    /* the parts that may be older than the rest */
-	GH_LIVE_BUT_PARTS /* but with those in ranges that were not copied before */
+	GH_LIVE_BUT_PARTS /* of a whole copy with those in ranges that were not copied before */
 };
 
 /* Memory that one thread copies at a time. */
@@ -382,7 +382,6 @@ struct gh_live_piece {
 
 struct gh_live_reader {
 	struct gh_live_copy *live;
-	const struct gh_live_parts *parts; /* NULL while all memory is copied */
 	struct gh_error *err;
 	int memory;  /* of /proc/PID/mem; -1 while process_vm_readv does */
 	int pagemap; /* -1 if it cannot be read: then each page may be in use */
@@ -409,6 +408,26 @@ bool gh_live_reader_copy(struct gh_live_reader *reader, enum gh_live_extent exte
 
 /* Copies those of the parts whose descriptions, in the copy, are not as they were. */
 void gh_live_reader_copy_changed(struct gh_live_reader *reader);
+
+/* Reads SIZE bytes at ADDRESS of the process, as many as can be. */
+void gh_live_reader_read(const struct gh_live_reader *reader, uint64_t address, uint8_t *to,
+			 uint64_t size);
+
+/* The size of all parts, in bytes. */
+uint64_t gh_live_parts_size(const struct gh_live_parts *parts);
+
+/* Reads the first words of all objects in the parts, for a bare copy. False (ERR filled) if memory
+ * ran out. */
+bool gh_first_words_read(struct gh_live_reader *reader);
+
+/* Reads again those of PART, which has the description NOW, if its objects are where they were. */
+bool gh_first_words_read_part(const struct gh_live_reader *reader, const struct gh_live_part *part,
+			      const uint8_t *now);
+
+/* Fills TO with what a bare copy has of the SIZE bytes at ADDRESS in place of a part's, and gives
+ * how many that is: 0 if no part has the address, and *LEFT then says how many bytes none has. */
+size_t gh_first_words_fill(const struct gh_live_copy *live, uint64_t address, uint8_t *to,
+			   size_t size, size_t *left);
 
 /* The range that has ADDRESS; NULL for none. */
 const struct gh_live_range *gh_live_range_find(const struct gh_live_copy *live, uint64_t address);

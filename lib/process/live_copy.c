@@ -206,28 +206,51 @@ static void close_reader(struct gh_live_reader *reader)
 /* What is done while the process runs. */
 struct running {
 	struct gh_live_reader reader;
-	const struct gh_image *image;
+	const struct gh_pclntab *tab;
+	int minor;
+	bool bare; /* is asked for */
 	bool copied;
 };
+
+/* Has objects without pointers left out of the copy, by the spans of the running process. Gives
+ * how many bytes these have: 0, and nothing is left out, where they are not found. */
+static uint64_t leave_out(struct running *running)
+{
+	struct gh_live_copy *live = running->reader.live;
+	struct gh_memory memory = gh_live_memory(&live->pid);
+	struct gh_process process =
+	    gh_live_process(&memory, running->tab, running->minor, live->entry);
+	/* What counts and lists can be is bounded by it. */
+	memory.size = live->size;
+	gh_live_parts_find(live, &process);
+	gh_process_memory_free(&process.memory);
+	live->bare = live->parts.list.count > 0;
+	return gh_live_parts_size(&live->parts);
+}
 
 static void copy_running(void *context)
 {
 	struct running *running = context;
 	struct gh_live_reader *reader = &running->reader;
 	int pid = reader->live->pid;
-	running->copied = read_entry(reader, running->image->arch) &&
-			  gh_free_memory_suffices(pid, reader->name, reader->err) &&
-			  list_ranges(reader) && make_room(reader) &&
+	running->copied = read_entry(reader, running->tab->image->arch) && list_ranges(reader) &&
+			  make_room(reader) &&
 			  (gh_live_reader_works(reader) || gh_stopped_fail(pid, reader->err)) &&
-			  find_library(reader, running->image) &&
-			  gh_live_reader_copy(reader, GH_LIVE_ALL);
+			  find_library(reader, running->tab->image);
+	if (!running->copied)
+		return;
+	uint64_t left_out = running->bare ? leave_out(running) : 0;
+	running->copied =
+	    gh_free_memory_suffices(pid, left_out, reader->name, reader->err) &&
+	    gh_live_reader_copy(reader, reader->live->bare ? GH_LIVE_BUT_PARTS : GH_LIVE_ALL);
 }
 
-bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_image *image,
-			  struct gh_error *err)
+bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_pclntab *tab,
+			  int minor, bool bare, struct gh_error *err)
 {
 	*live = (struct gh_live_copy){.pid = pid};
-	struct running running = {.reader = open_reader(live, err), .image = image};
+	struct running running = {
+	    .reader = open_reader(live, err), .tab = tab, .minor = minor, .bare = bare};
 	gh_work_last_in_turn(copy_running, &running);
 	close_reader(&running.reader);
 	return running.copied;
@@ -259,14 +282,20 @@ static bool read_constant(const struct gh_live_copy *live, uint64_t address, voi
 
 static bool read_live(const struct gh_memory *memory, uint64_t address, void *to, size_t size)
 {
+	const struct gh_live_copy *live = memory->from;
 	uint8_t *bytes = to;
 	while (size > 0) {
-		const struct gh_live_range *range = gh_live_range_find(memory->from, address);
-		if (range == NULL)
-			return read_constant(memory->from, address, bytes, size);
-		uint64_t offset = address - range->start;
-		size_t part = range->size - offset < size ? (size_t)(range->size - offset) : size;
-		memcpy(bytes, range->bytes + offset, part);
+		size_t most = size;
+		size_t part =
+		    live->bare ? gh_first_words_fill(live, address, bytes, size, &most) : 0;
+		if (part == 0) {
+			const struct gh_live_range *range = gh_live_range_find(live, address);
+			if (range == NULL)
+				return read_constant(live, address, bytes, size);
+			uint64_t offset = address - range->start;
+			part = range->size - offset < most ? (size_t)(range->size - offset) : most;
+			memcpy(bytes, range->bytes + offset, part);
+		}
 		bytes += part;
 		address += part;
 		size -= part;
@@ -312,18 +341,17 @@ static void advise_fork(const struct gh_live_copy *live, int advice)
 		madvise(live->ranges.items[i].bytes, (size_t)live->ranges.items[i].size, advice);
 }
 
-bool gh_live_copy_stop(struct gh_live_copy *live, const struct gh_arch *arch,
-		       const struct gh_live_parts *parts, struct gh_error *err)
+bool gh_live_copy_stop(struct gh_live_copy *live, const struct gh_arch *arch, struct gh_error *err)
 {
 	struct gh_live_reader reader = open_reader(live, err);
 	struct stop stop = {.reader = &reader, .arch = arch};
-	reader.parts = parts;
 	reader.again = true;
 	gh_live_reader_works(&reader);
 	/* A watchdog is forked. */
 	advise_fork(live, MADV_DONTFORK);
-	bool copied = gh_live_reader_copy(&reader, GH_LIVE_PARTS) &&
-		      gh_stopped_run(live->pid, copy_traced, &stop, &live->paused, err);
+	bool read =
+	    live->bare ? gh_first_words_read(&reader) : gh_live_reader_copy(&reader, GH_LIVE_PARTS);
+	bool copied = read && gh_stopped_run(live->pid, copy_traced, &stop, &live->paused, err);
 	advise_fork(live, MADV_DOFORK);
 	close_reader(&reader);
 	return copied;
@@ -332,6 +360,8 @@ bool gh_live_copy_stop(struct gh_live_copy *live, const struct gh_arch *arch,
 void gh_live_copy_free(struct gh_live_copy *live)
 {
 	free_ranges(&live->ranges);
+	gh_vector_free(&live->parts.list);
+	free(live->parts.words);
 	gh_vector_free(&live->constants);
 	gh_vector_free(&live->threads);
 	free(live->vectors);

@@ -58,8 +58,8 @@ bool gh_live_reader_works(struct gh_live_reader *reader)
 	return read_some(reader, start, &byte, 1) > 0;
 }
 
-/* Reads SIZE bytes at ADDRESS, as many as can be. */
-static void copy(const struct gh_live_reader *reader, uint64_t address, uint8_t *to, uint64_t size)
+void gh_live_reader_read(const struct gh_live_reader *reader, uint64_t address, uint8_t *to,
+			 uint64_t size)
 {
 	while (size > 0) {
 		ssize_t count = read_some(reader, address, to, size);
@@ -81,8 +81,8 @@ static void copy_runs(struct runs *runs)
 	     process_vm_readv(reader->live->pid, runs->local, runs->count, runs->remote,
 			      runs->count, 0) != (ssize_t)runs->size))
 		for (unsigned i = 0; i < runs->count; i++)
-			copy(reader, (uintptr_t)runs->remote[i].iov_base, runs->local[i].iov_base,
-			     runs->local[i].iov_len);
+			gh_live_reader_read(reader, (uintptr_t)runs->remote[i].iov_base,
+					    runs->local[i].iov_base, runs->local[i].iov_len);
 	runs->count = 0;
 	runs->size = 0;
 }
@@ -103,12 +103,13 @@ static void add_run(struct runs *runs, uint64_t address, uint8_t *to, uint64_t s
 static void add_extent(struct runs *runs, uint64_t address, uint8_t *to, uint64_t size, bool kept)
 {
 	const struct gh_live_reader *reader = runs->reader;
-	if (reader->extent == GH_LIVE_ALL || (reader->extent == GH_LIVE_BUT_PARTS && !kept)) {
+	bool with_parts = reader->extent == GH_LIVE_BUT_PARTS && !kept && !reader->live->bare;
+	if (reader->extent == GH_LIVE_ALL || with_parts) {
 		add_run(runs, address, to, size);
 		return;
 	}
-	const struct gh_live_part *parts = reader->parts->list.items;
-	size_t count = reader->parts->list.count;
+	const struct gh_live_part *parts = reader->live->parts.list.items;
+	size_t count = reader->live->parts.list.count;
 	uint64_t end = address + size;
 	size_t i = gh_lower_bound(count, k, parts[k].start + parts[k].size <= address);
 	for (uint64_t at = address, next; at < end; at = next) {
@@ -209,36 +210,49 @@ bool gh_live_reader_copy(struct gh_live_reader *reader, enum gh_live_extent exte
 	return true;
 }
 
-/* What describes PART is as it was. */
-static bool is_as_before(const struct gh_live_reader *reader, const struct gh_live_part *part)
+/* Copies PART, which has other objects now. */
+static void copy_part(const struct gh_live_reader *reader, struct gh_live_part *part)
 {
-	const struct gh_memory memory = gh_live_copy_memory(reader->live);
-	size_t size = reader->parts->description_size;
+	const struct gh_live_range *range = gh_live_range_find(reader->live, part->start);
+	part->whole = true;
+	if (range == NULL)
+		return;
+	uint64_t offset = part->start - range->start;
+	uint64_t left = range->size - offset;
+	gh_live_reader_read(reader, part->start, range->bytes + offset,
+			    left < part->size ? left : part->size);
+}
+
+/* Copies PART if what describes it is not as it was. */
+static void copy_if_changed(const struct gh_live_reader *reader, struct gh_live_part *part)
+{
+	struct gh_live_copy *live = reader->live;
+	const struct gh_memory memory = gh_live_copy_memory(live);
+	const struct gh_live_range *range = gh_live_range_find(live, part->start);
+	size_t size = live->parts.description_size;
 	uint8_t now[GH_LIVE_DESCRIPTION_MAX];
-	return memory.read(&memory, part->description, now, size) &&
-	       memcmp(now, part->before, size) == 0;
+	/* Ranges that are new have been copied with their parts. */
+	if (!live->bare && (range == NULL || !range->kept))
+		return;
+	bool read = memory.read(&memory, part->description, now, size);
+	if (read && memcmp(now, part->before, size) == 0)
+		return;
+	if (!live->bare || !read || !gh_first_words_read_part(reader, part, now))
+		copy_part(reader, part);
 }
 
 /* Copies what has changed of the parts from NUMBER * PARTS on. */
 static void copy_changed(void *context, uint32_t number)
 {
 	const struct gh_live_reader *reader = context;
-	const struct gh_live_parts *parts = reader->parts;
+	struct gh_live_parts *parts = &reader->live->parts;
 	size_t start = (size_t)number * PARTS;
-	for (size_t i = start; i < start + PARTS && i < parts->list.count; i++) {
-		const struct gh_live_part *part = &parts->list.items[i];
-		const struct gh_live_range *range = gh_live_range_find(reader->live, part->start);
-		if (range == NULL || !range->kept || is_as_before(reader, part))
-			continue;
-		uint64_t offset = part->start - range->start;
-		uint64_t left = range->size - offset;
-		copy(reader, part->start, range->bytes + offset,
-		     left < part->size ? left : part->size);
-	}
+	for (size_t i = start; i < start + PARTS && i < parts->list.count; i++)
+		copy_if_changed(reader, &parts->list.items[i]);
 }
 
 void gh_live_reader_copy_changed(struct gh_live_reader *reader)
 {
-	size_t count = reader->parts->list.count;
+	size_t count = reader->live->parts.list.count;
 	gh_parallel((uint32_t)((count + PARTS - 1) / PARTS), copy_changed, reader);
 }

@@ -11,7 +11,7 @@
  *   those that have code of its program's runtime;
  * - running.c: the build that it runs, and whether a file is of that;
  * - thread_registers.c: those of threads, from the notes of core files too;
- * - live_copy.c, live_read.c: copy a running process; live_parts.c: parts copied before;
+ * - live_copy.c, live_read.c: copy a running process; live_parts.c, first_words.c: parts of it;
  * - c_stacks.c, c_waits.c: the C code on goroutines' stacks, and what it waits for;
  * - goroutine.c, goroutine_scan.c, g_layout.c, waitreason.c, labels.c: goroutines;
  * - stack.c, stack_words.c, stack_objects.c: their frames, and the pointers in these;
@@ -333,8 +333,32 @@ struct gh_live_range {
 
 struct gh_live_ranges GH_VECTOR(struct gh_live_range);
 
+/* More than the part of runtime.mspan that says which objects a span has, in any release. */
+#define GH_LIVE_DESCRIPTION_MAX 128
+
+/* A part of the memory whose contents may be a little older than the rest: a span of objects
+ * without pointers, as long as they are the same objects. */
+struct gh_live_part {
+	uint64_t start;
+	uint64_t size;                           /* in bytes */
+	uint64_t elemsize;                       /* of each object, in bytes */
+	uint64_t description;                    /* address of what says which objects it has */
+	uint8_t before[GH_LIVE_DESCRIPTION_MAX]; /* the bytes there when it was found */
+	size_t words;                            /* the first of its objects, in a bare copy */
+	bool whole;                              /* it was copied all the same */
+};
+
+struct gh_live_parts {
+	struct GH_VECTOR(struct gh_live_part) list; /* by address, none overlaps another */
+	size_t description_size;                    /* of each part's, in bytes */
+	uint8_t shape[GH_LIVE_DESCRIPTION_MAX]; /* not 0: a byte that says where its objects are */
+	uint64_t *words; /* of a bare copy: the first 8 bytes of each object; owned */
+};
+
 struct gh_live_copy {
 	int pid;
+	bool bare; /* of PARTS it has first words, then zeros */
+	struct gh_live_parts parts;
 	struct gh_live_ranges ranges;    /* by address */
 	struct gh_live_ranges constants; /* what the process may not write of its files, likewise:
 					    no copies */
@@ -345,43 +369,24 @@ struct gh_live_copy {
 	uint64_t size;    /* bytes of all ranges */
 };
 
-/* Copies the writable memory of the process PID, which has IMAGE as its program or one of its
- * libraries, while it runs: what changes meanwhile may not fit together. False (ERR filled) if
- * there is no such process, it may not be read, or less memory is free than the copy takes: where
- * none is left, the system may end the process. In any case to be freed. */
-bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_image *image,
-			  struct gh_error *err);
+/* Copies the writable memory of the process PID, which has the program of TAB, of Go 1.MINOR, as
+ * its program or one of its libraries, while it runs: what changes meanwhile may not fit together.
+ * A BARE copy has no contents of most objects without pointers. False (ERR filled) if there is no
+ * such process, it may not be read, or less memory is free than the copy takes: where none is left,
+ * the system may end the process. In any case to be freed. */
+bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_pclntab *tab,
+			  int minor, bool bare, struct gh_error *err);
 
-/* More than the part of runtime.mspan that says which objects a span has, in any release. */
-#define GH_LIVE_DESCRIPTION_MAX 128
+/* Finds the parts of PROCESS, whose memory is LIVE or the running process's own. There are none if
+ * its heap cannot be found. */
+void gh_live_parts_find(struct gh_live_copy *live, struct gh_process *process);
 
-/* A part of the memory whose contents may be a little older than the rest: a span of objects
- * without pointers, as long as they are the same objects. */
-struct gh_live_part {
-	uint64_t start;
-	uint64_t size;                           /* in bytes */
-	uint64_t description;                    /* address of what says which objects it has */
-	uint8_t before[GH_LIVE_DESCRIPTION_MAX]; /* the bytes there when it was found */
-};
-
-struct gh_live_parts {
-	struct GH_VECTOR(struct gh_live_part) list; /* by address, none overlaps another */
-	size_t description_size;                    /* of each part's, in bytes */
-};
-
-/* Finds those of PROCESS, whose memory is a copy that was made while it ran. There are none if its
- * heap cannot be found. To be freed. */
-void gh_live_parts_find(struct gh_live_parts *parts, struct gh_process *process);
-
-void gh_live_parts_free(struct gh_live_parts *parts);
-
-/* Copies the memory again, which gh_live_copy_running copied, and the threads' registers: PARTS
- * once more while the process runs, then all else, and those of PARTS that have other objects now,
+/* Copies the memory again, which gh_live_copy_running copied, and the threads' registers: the parts
+ * once more while the process runs, then all else, and those parts that have other objects now,
  * while all its threads are stopped. They go on afterwards, also when the caller is ended
  * meanwhile. What is copied a second time takes a fraction of the time, as it need not be given
  * memory. False (ERR filled) if the process has ended, is traced already, or memory ran out. */
-bool gh_live_copy_stop(struct gh_live_copy *live, const struct gh_arch *arch,
-		       const struct gh_live_parts *parts, struct gh_error *err);
+bool gh_live_copy_stop(struct gh_live_copy *live, const struct gh_arch *arch, struct gh_error *err);
 
 /* The copy, to be read; good until LIVE is freed. */
 struct gh_memory gh_live_copy_memory(const struct gh_live_copy *live);

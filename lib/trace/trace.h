@@ -110,9 +110,9 @@ struct gh_free_memory {
 /* Finds it, for the calling process, below the directory ROOT: "" for the system's own. */
 struct gh_free_memory gh_free_memory_find(const char *root);
 
-/* Whether there is as much as a copy of the memory of process PID takes. If not, fills ERR, in
- * which it is called NAME. */
-bool gh_free_memory_suffices(int pid, const char *name, struct gh_error *err);
+/* Whether there is as much as a copy of the memory of process PID takes, without the LEFT_OUT bytes
+ * of it. If not, fills ERR, in which it is called NAME. */
+bool gh_free_memory_suffices(int pid, uint64_t left_out, const char *name, struct gh_error *err);
 
 /* Has the system end the calling process before others where memory runs out, if it is FIRST; else
  * as usual. */

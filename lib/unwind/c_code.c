@@ -78,16 +78,13 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *argument, void **thread)
 	return true;
 }
 
-/* VALUE, or the return address that it is with the signature of arm64's pointer authentication:
- * bits 48 to 54 of a user's address have it. libdwfl removes it in newer releases only, and by a
- * mask that the kernel tells and QEMU's core files do not. */
+/* VALUE, or the return address that it is with the processor's signature. libdwfl itself removes it
+ * in newer releases only, and by a mask that the kernel tells and QEMU's core files do not. */
 static uint64_t without_signature(const struct gh_c_code *code, uint64_t value)
 {
-	const uint64_t signature = 0x7full << 48;
-	bool may =
-	    code->arch->machine == EM_AARCH64 && (value & signature) != 0 && value >> 55 == 0;
-	bool is = may && gh_libdw.dwfl_addrmodule(code->dwfl, value & ~signature) != NULL;
-	return is ? value & ~signature : value;
+	uint64_t plain = value & ~code->arch->signature;
+	bool is_code = plain != value && gh_libdw.dwfl_addrmodule(code->dwfl, plain) != NULL;
+	return is_code ? plain : value;
 }
 
 static bool read_word(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word, void *argument)

@@ -62,11 +62,19 @@ void gh_dump_process(struct gh_process *process, struct gh_memory *memory,
 	gh_buildinfo_free(&info);
 }
 
+/* Opens the program of TARGET, at PATH, and reads how it was built. */
+static bool open_program(struct gh_target *target, const char *path)
+{
+	if (!gh_program_open(&target->program, path))
+		return false;
+	gh_buildinfo_read(&target->info, &target->program.image);
+	target->version = target->info.go_version != NULL ? target->info.go_version : "";
+	return true;
+}
+
 /* Fills what is told by the program, whose entry point is at ENTRY in the process. */
 static void describe(struct gh_target *target, uint64_t entry)
 {
-	gh_buildinfo_read(&target->info, &target->program.image);
-	target->version = target->info.go_version != NULL ? target->info.go_version : "";
 	target->process = gh_process_of(&target->program, &target->memory, &target->info, entry);
 }
 
@@ -125,7 +133,7 @@ static bool open_core(struct gh_target *target, const char *path, const char *pr
 		gh_print_error(&err);
 		return false;
 	}
-	if (!gh_program_open(&target->program, program))
+	if (!open_program(target, program))
 		return false;
 	if (target->core.arch != target->program.image.arch) {
 		gh_fail(&err, path, GH_NO_OFFSET, "a core file of the program", "one of %s",
@@ -177,16 +185,29 @@ bool gh_target_open_core(struct gh_target *target, const char *path, const char 
 	return opened;
 }
 
+/* Finds the parts of the memory that are copied before the process stands: in the first copy or, of
+ * what that lacks them, in the running process. */
+static void find_parts(struct gh_target *target)
+{
+	struct gh_memory memory = target->memory;
+	if (target->live.bare) {
+		gh_process_memory_free(&target->process.memory);
+		memory = gh_live_memory(&target->live.pid);
+		memory.size = target->memory.size;
+	}
+	target->process.memory.source = &memory;
+	gh_live_parts_find(&target->live, &target->process);
+	/* What is kept of it is not of the next copy. */
+	gh_process_memory_free(&target->process.memory);
+	target->process.memory.source = &target->memory;
+}
+
 /* Copies the memory of the process again, while it stands. */
 static bool copy_stopped(struct gh_target *target)
 {
 	struct gh_error err;
-	struct gh_live_parts parts;
-	gh_live_parts_find(&parts, &target->process);
-	/* What is kept of the first copy is not of this one. */
-	gh_process_memory_free(&target->process.memory);
-	bool copied = gh_live_copy_stop(&target->live, target->program.image.arch, &parts, &err);
-	gh_live_parts_free(&parts);
+	find_parts(target);
+	bool copied = gh_live_copy_stop(&target->live, target->program.image.arch, &err);
 	if (copied)
 		gh_say_paused(target->live.paused);
 	else
@@ -237,15 +258,19 @@ static bool check_running(struct gh_target *target, int pid)
 	return check_identity(target, &identity, &memory);
 }
 
-static bool open_live(struct gh_target *target, int pid, const char *program, bool pause)
+/* What is wanted of a process. */
+enum want { RUNNING, STOPPED, BARE };
+
+static bool open_live(struct gh_target *target, int pid, const char *program, enum want want)
 {
 	struct gh_error err;
 	char link[64];
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
 	if (!check_numbers() || (program == NULL && !check_link(pid, link)) ||
-	    !gh_program_open(&target->program, program != NULL ? program : link))
+	    !open_program(target, program != NULL ? program : link))
 		return false;
-	if (!gh_live_copy_running(&target->live, pid, &target->program.image, &err)) {
+	if (!gh_live_copy_running(&target->live, pid, &target->program.tab,
+				  gh_go_minor(target->info.go_version), want == BARE, &err)) {
 		gh_print_error(&err);
 		return false;
 	}
@@ -256,7 +281,7 @@ static bool open_live(struct gh_target *target, int pid, const char *program, bo
 		return false;
 	gh_mapped_files_live(&target->files, pid);
 	find_others(target);
-	if (pause && !copy_stopped(target))
+	if (want != RUNNING && !copy_stopped(target))
 		return false;
 	/* From here on only whoever asks waits. */
 	gh_be_last_in_turn();
@@ -266,10 +291,10 @@ static bool open_live(struct gh_target *target, int pid, const char *program, bo
 	return true;
 }
 
-static bool open_process(struct gh_target *target, int pid, const char *program, bool pause)
+static bool open_process(struct gh_target *target, int pid, const char *program, enum want want)
 {
 	*target = (struct gh_target){0};
-	bool opened = open_live(target, pid, program, pause);
+	bool opened = open_live(target, pid, program, want);
 	if (!opened)
 		gh_target_close(target);
 	return opened;
@@ -277,12 +302,17 @@ static bool open_process(struct gh_target *target, int pid, const char *program,
 
 bool gh_target_open_live(struct gh_target *target, int pid, const char *program)
 {
-	return open_process(target, pid, program, true);
+	return open_process(target, pid, program, STOPPED);
+}
+
+bool gh_target_open_bare(struct gh_target *target, int pid, const char *program)
+{
+	return open_process(target, pid, program, BARE);
 }
 
 bool gh_target_open_running(struct gh_target *target, int pid, const char *program)
 {
-	return open_process(target, pid, program, false);
+	return open_process(target, pid, program, RUNNING);
 }
 
 void gh_target_close(struct gh_target *target)
@@ -382,8 +412,10 @@ bool gh_heap_open(struct gh_dump *dump, const char *path, const char *process, c
 	enum gh_target_kind kind = process == NULL ? gh_target_kind(path, NULL) : GH_KIND_PROCESS;
 	if (kind == GH_KIND_DUMP || kind == GH_KIND_NONE)
 		return gh_dumpfile_open(dump, path);
-	if (process != NULL ? !gh_target_open_live(&target, atoi(process), program)
-			    : !gh_target_open_core(&target, path, program))
+	bool found = process == NULL ? gh_target_open_core(&target, path, program)
+		     : bare          ? gh_target_open_bare(&target, atoi(process), program)
+				     : gh_target_open_live(&target, atoi(process), program);
+	if (!found)
 		return false;
 	uint64_t now = gh_now();
 	bool opened = gh_process_open_heap(dump, &target.process, target.version, target.path,

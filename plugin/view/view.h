@@ -82,7 +82,10 @@ bool gh_target_open_core(struct gh_target *target, const char *path, const char 
  * PROGRAM is what it runs, NULL for what the system says that it does. */
 bool gh_target_open_live(struct gh_target *target, int pid, const char *program);
 
-/* The same without a stop: what changes meanwhile may not fit together. */
+/* The same; of most objects without pointers only the first words are copied. */
+bool gh_target_open_bare(struct gh_target *target, int pid, const char *program);
+
+/* The same as the first, without a stop: what changes meanwhile may not fit together. */
 bool gh_target_open_running(struct gh_target *target, int pid, const char *program);
 
 void gh_target_close(struct gh_target *target);
