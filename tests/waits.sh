@@ -19,7 +19,7 @@ told() {
 	sed -E -e 's/\{"operation":"([a-z]+)","address":"(0x[0-9a-f]+)","type":"([^"]*)","length":([0-9]+),"capacity":([0-9]+),[^}]*\}/\1 chan \3 \2 \4 \5/g' \
 		-e 's/^\{"goroutine":([0-9]+),"wait":"([^"]+)"/\1\t\2\t/' -e 's/,"reason":"[^"]*","waited":[0-9]+//' \
 		-e 's/,"object":"([^"]*)"/\1/' -e 's/,"counter":([0-9]+)/ \1/' -e 's/,"(readers|when|waiting_writer|(perhaps_)?holder)":[0-9]+//g' -e 's/,"left_locked":"[a-z]*"//' \
-		-e '/"wait":"syscall"|\t(syscall)\t/s/,"descriptor":[0-9]+//' -e 's/,"target":"[^"]*"//' -e 's/,"locked":true//' \
+		-e '/"wait":"syscall"|\t(syscall)\t/s/,"descriptor":[0-9]+//' -e 's/,"target":"[^"]*"//' -e 's/,"(locked|never)":true//' \
 		-e 's/,"descriptor":([0-9]+)/\1/' -e 's/,"channels":\[(.*)\],"function".*/\1/' \
 		-e 's/chan ([^,]*),/chan \1, /g' "$1" | sorted
 }

@@ -356,7 +356,8 @@ static void leave_out_main(struct finder *finder, struct gh_leaked *leaked)
 	for (size_t i = 0; i < finder->waits->list.count; i++) {
 		const struct gh_wait *wait = &finder->waits->list.items[i];
 		gh_dump_get(finder->dump, GH_DUMP_GOROUTINE, wait->goroutine, &record);
-		if (record.goroutine.id == 1 && wait->kind == GH_WAIT_SELECT && wait->never)
+		if (record.goroutine.id == 1 && wait->kind == GH_WAIT_SELECT && wait->never &&
+		    !wait->only_nil)
 			leaked->of[wait->goroutine] = false;
 		leaked->count += leaked->of[wait->goroutine];
 	}

@@ -73,7 +73,8 @@ struct gh_wait {
 			    there is none */
 	size_t first;    /* of its cases, if it waits for channels */
 	size_t ncases;
-	bool never; /* the channel is nil or, of a select, there are none: nothing ends it */
+	bool never;    /* the channel is nil or, of a select, there are none: nothing ends it */
+	bool only_nil; /* the select has cases, all of them with nil channels */
 	uint64_t
 	    when; /* it sleeps until then: ns of the process's monotonic clock; 0 if not known */
 	int64_t descriptor; /* GH_NO_DESCRIPTOR if it is not known, or there is none */

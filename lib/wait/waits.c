@@ -98,6 +98,14 @@ static void add_cases(struct gh_wait_finder *finder, struct gh_wait *wait, uint6
 			sizeof(struct gh_wait_case), compare_cases, finder->waits->channels.items);
 }
 
+/* A select of goroutine G's has no record of a wait: each of its channels is nil. The first word of
+ * what the runtime has of G, the end of its stack, is never zero. */
+static bool has_only_nil(const struct gh_wait_finder *finder, uint64_t g)
+{
+	return gh_wait_word(finder->dump, g) != 0 &&
+	       gh_wait_word(finder->dump, g + finder->layout.g_waiting) == 0;
+}
+
 /* Until when goroutine G sleeps: what it has itself, or its timer. */
 static uint64_t find_wake(const struct gh_wait_finder *finder, uint64_t g)
 {
@@ -152,6 +160,10 @@ static void find_wait(struct gh_wait_finder *finder, struct gh_wait *wait,
 	case GH_WAIT_RECEIVE:
 	case GH_WAIT_SELECT:
 		add_cases(finder, wait, goroutine->g);
+		if (wait->kind == GH_WAIT_SELECT && !wait->never) {
+			wait->only_nil = has_only_nil(finder, goroutine->g);
+			wait->never = wait->only_nil;
+		}
 		break;
 	case GH_WAIT_SLEEP:
 		wait->when = find_wake(finder, goroutine->g);

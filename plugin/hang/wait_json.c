@@ -30,6 +30,7 @@ struct row {
 	struct gh_known thread; /* that has that, or is waited for */
 	char target_text[GH_DESCRIPTOR_TEXT];
 	struct gh_known when;
+	bool never; /* nothing ends it */
 	struct gh_bytes function;
 	const char *file;
 	int32_t line;
@@ -117,6 +118,7 @@ static const struct gh_column columns[] = {
     {"descriptor", GH_COL_KNOWN_NUMBER(struct row, descriptor), .optional = true},
     {"target", GH_COL_TEXT(struct row, target), .optional = true},
     {"when", GH_COL_KNOWN_NUMBER(struct row, when), .optional = true},
+    {"never", GH_COL_BOOL(struct row, never), .optional = true},
     {"channels", GH_COL_LIST(print_cases)},
     {"function", GH_COL_BYTES(struct row, function)},
     {"file", GH_COL_TEXT(struct row, file)},
@@ -204,6 +206,7 @@ static void fill(struct row *row, struct gh_wait_query *query, const struct gh_w
 	    .goroutine = {goroutine->id, true},
 	    .kind = gh_wait_kind_name(wait->kind),
 	    .waited = gh_dump_waited(dump, goroutine),
+	    .never = wait->never,
 	};
 	row->reason.data = gh_goroutine_state(dump, goroutine, &row->reason.size);
 	if (call != NULL)

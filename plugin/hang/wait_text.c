@@ -51,6 +51,7 @@ static void print_channels(FILE *out, struct gh_wait_query *query, const struct 
 {
 	if (wait->kind == GH_WAIT_SELECT)
 		fputs(wait->ncases > 0 ? "select: "
+		      : wait->only_nil ? "select of nil channels alone"
 		      : wait->never    ? "select without cases"
 				       : "select",
 		      out);

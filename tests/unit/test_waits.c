@@ -115,6 +115,27 @@ START_TEST(cases_that_do_not_fit_are_none)
 }
 END_TEST
 
+/* A select that waits and has no record of that has nil channels alone; unless the goroutine's own
+ * memory is not there. */
+START_TEST(select_of_nil_channels_never_ends)
+{
+	wait_start(_i);
+	uint64_t sudog = wait_sudog(0, 0);
+	uint64_t all[] = {wait_g(0), wait_g(sudog), wait_g(0)};
+	wait_put_word(all[0], 0x1000);
+	wait_put_word(all[1], 0x1000);
+	for (size_t i = 0; i < 3; i++)
+		wait_goroutine(all[i], 4, "select");
+	wait_find();
+	for (size_t i = 0; i < 3; i++) {
+		ck_assert_int_eq(wait_scene.waits.list.items[i].kind, GH_WAIT_SELECT);
+		ck_assert_int_eq(wait_scene.waits.list.items[i].never, i == 0);
+		ck_assert_int_eq(wait_scene.waits.list.items[i].only_nil, i == 0);
+	}
+	wait_clean_up();
+}
+END_TEST
+
 /* The word of runtime.g that has the time, from Go 1.23 on, or the timer. */
 START_TEST(sleepers_have_times)
 {
@@ -248,6 +269,7 @@ void waits_tests(TCase *tests)
 	tcase_add_loop_test(tests, channels_have_queues, 0, WAIT_VARIANTS);
 	tcase_add_loop_test(tests, channels_of_timers_fire, 0, WAIT_VARIANTS);
 	tcase_add_loop_test(tests, cases_that_do_not_fit_are_none, 0, WAIT_VARIANTS);
+	tcase_add_loop_test(tests, select_of_nil_channels_never_ends, 0, WAIT_VARIANTS);
 	tcase_add_loop_test(tests, sleepers_have_times, 0, WAIT_VARIANTS);
 	tcase_add_loop_test(tests, reasons_and_states_have_kinds, 0, WAIT_VARIANTS);
 	tcase_add_loop_test(tests, objects_have_holders, 0, WAIT_VARIANTS);
