@@ -256,6 +256,7 @@ struct gh_receiver {
 struct gh_store {
 	size_t at;      /* in the function, in bytes */
 	bool in_frame;  /* the word is */
+	bool is_zero;   /* what is written is 0 */
 	int64_t offset; /* of the word: from SP; else that in the instruction, of a global its
 			   address */
 };

@@ -119,8 +119,7 @@ static uint8_t find_operation(const char *name)
 	return 0;
 }
 
-/* The function NAME keeps all registers. */
-static bool keeps_registers(const char *name)
+bool gh_keeps_registers(const char *name)
 {
 	static const char barrier[] = "runtime.gcWriteBarrier";
 	return strncmp(name, barrier, strlen(barrier)) == 0;
@@ -142,7 +141,7 @@ static bool find_functions(struct finder *finder)
 		    strncmp(name, "internal/sync.", strlen("internal/sync.")) != 0)
 			continue;
 		finder->does[i] = find_operation(name);
-		finder->keeps[i] = keeps_registers(name);
+		finder->keeps[i] = gh_keeps_registers(name);
 	}
 	return true;
 }
@@ -226,7 +225,7 @@ bool gh_code_call(const struct gh_rtypes *types, uint64_t callee, const struct g
 	const char *name = gh_pclntab_name(types->tab, func.name);
 	uint8_t place = find_operation(name);
 	if (place == 0)
-		return keeps_registers(name);
+		return gh_keeps_registers(name);
 	const struct operation *operation = operation_at(types, place);
 	uint32_t type = type_of(types, operation, known);
 	*made = made_by(types, operation, known);

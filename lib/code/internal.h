@@ -197,6 +197,10 @@ struct gh_reading {
 			 const struct gh_value *value);
 };
 
+/* The function NAME keeps all registers but R11, which holds no value at a call: the write barrier.
+ */
+bool gh_keeps_registers(const char *name);
+
 /* INS is a conditional jump; any jump; one after which the next instruction is come to only by
  * jumps. */
 bool gh_x86_is_jcc(const struct gh_x86 *ins);

@@ -46,6 +46,37 @@ static bool is_address(const struct gh_value *value)
 	       value->nloads == 0;
 }
 
+/* The word of the frame that is OFFSET bytes above SP, if it is written in one place, or in several
+ * and READING settles; else NULL. */
+static struct gh_slot *find_slot(const struct gh_reading *reading, int64_t offset)
+{
+	struct gh_slot *slots = reading->slots.items;
+	size_t i = 0;
+	if (reading->settles)
+		i = gh_lower_bound(reading->slots.count, k, slots[k].offset < offset);
+	for (; i < reading->slots.count; i++)
+		if (slots[i].offset == offset || reading->settles)
+			return slots[i].offset == offset ? &slots[i] : NULL;
+	return NULL;
+}
+
+/* VALUE by the argument that it is led to by, if that is kept in a word of the frame. */
+static struct gh_value by_argument(const struct gh_reading *reading, const struct gh_value *value)
+{
+	const struct gh_slot *slot =
+	    reading->prefers_frame && value->from == GH_VALUE_FRAME && value->nloads > 0
+		? find_slot(reading, value->offsets[0])
+		: NULL;
+	if (slot == NULL || slot->value.from != GH_VALUE_ARGUMENT || slot->value.nloads > 0)
+		return *value;
+	struct gh_value by = slot->value;
+	by.nloads = (uint8_t)(value->nloads - 1);
+	for (unsigned i = 0; i <= by.nloads; i++)
+		by.offsets[i] = value->offsets[i + 1];
+	by.offsets[0] += slot->value.offsets[0];
+	return by;
+}
+
 /* Leaves in VALUE what OTHER says as well. */
 static void meet_value(struct gh_reading *reading, struct gh_value *value,
 		       const struct gh_value *other)
@@ -54,6 +85,11 @@ static void meet_value(struct gh_reading *reading, struct gh_value *value,
 	if (value->from == GH_VALUE_UNKNOWN || other->from == GH_VALUE_ZERO || weak ||
 	    is_same(value, other))
 		return;
+	struct gh_value mine = by_argument(reading, value), theirs = by_argument(reading, other);
+	if (is_same(&mine, &theirs)) {
+		*value = mine;
+		return;
+	}
 	if (value->from == GH_VALUE_ZERO ||
 	    (reading->settles && is_address(value) && other->from == GH_VALUE_RESULT))
 		*value = *other;
@@ -101,20 +137,6 @@ static struct gh_value address_of(const struct gh_reading *reading, const struct
 	return value;
 }
 
-/* The word of the frame that is OFFSET bytes above SP, if it is written in one place, or in several
- * and READING settles; else NULL. */
-static struct gh_slot *find_slot(const struct gh_reading *reading, int64_t offset)
-{
-	struct gh_slot *slots = reading->slots.items;
-	size_t i = 0;
-	if (reading->settles)
-		i = gh_lower_bound(reading->slots.count, k, slots[k].offset < offset);
-	for (; i < reading->slots.count; i++)
-		if (slots[i].offset == offset || reading->settles)
-			return slots[i].offset == offset ? &slots[i] : NULL;
-	return NULL;
-}
-
 /* The instruction at AT writes VALUE to the frame at OFFSET, among others perhaps. */
 static void meet_slot(struct gh_reading *reading, size_t at, int64_t offset,
 		      const struct gh_value *value)
@@ -156,7 +178,8 @@ static void forget_slot(struct gh_known *known, int64_t slot)
 	}
 }
 
-/* The instruction at AT stores VALUE in the frame at OFFSET: it stays there if nothing else is. */
+/* The instruction at AT stores VALUE in the frame at OFFSET: it stays there if nothing else is. Of
+ * a word that is known by its place, a zero before that does not matter. */
 static void note_slot(struct gh_reading *reading, size_t at, int64_t offset,
 		      const struct gh_value *value)
 {
@@ -165,8 +188,9 @@ static void note_slot(struct gh_reading *reading, size_t at, int64_t offset,
 	    reading->stores.count > GH_READING_STORES)
 		return;
 	for (size_t i = 0; i < reading->stores.count && stores < 2; i++)
-		stores +=
-		    reading->stores.items[i].in_frame && reading->stores.items[i].offset == offset;
+		stores += reading->stores.items[i].in_frame &&
+			  reading->stores.items[i].offset == offset &&
+			  !(reading->prefers_frame && reading->stores.items[i].is_zero);
 	if (stores == 1)
 		gh_vector_push(&reading->slots, (struct gh_slot){at, offset, *value});
 }
@@ -464,36 +488,4 @@ void gh_reading_run(struct gh_reading *reading)
 		read_once(reading);
 	else
 		reading->slots.count = 0;
-}
-
-bool gh_reading_start(struct gh_reading *reading, const struct gh_pclntab *tab,
-		      const struct gh_func *func)
-{
-	enum gh_isa isa = tab->image->arch->isa;
-	struct gh_stackmaps maps;
-	if ((isa != GH_ISA_AMD64 && isa != GH_ISA_386) ||
-	    !gh_image_at(tab->image, func->entry, &reading->code))
-		return false;
-	reading->code = gh_cursor_slice(&reading->code, 0, func->end - func->entry);
-	gh_stackmaps_find(&maps, tab, func);
-	reading->entry = func->entry;
-	reading->below = (int64_t)maps.locals.nbits * maps.word + maps.above_locals;
-	reading->is_64_bit = isa == GH_ISA_AMD64;
-	reading->in_registers = isa == GH_ISA_AMD64 && tab->format >= GH_PCLNTAB_1_18;
-	gh_reading_survey(reading, tab);
-	return true;
-}
-
-bool gh_reading_failed(const struct gh_reading *reading)
-{
-	return reading->branches.failed || reading->stores.failed || reading->targets.failed ||
-	       reading->slots.failed;
-}
-
-void gh_reading_free(struct gh_reading *reading)
-{
-	gh_vector_free(&reading->branches);
-	gh_vector_free(&reading->targets);
-	gh_vector_free(&reading->stores);
-	gh_vector_free(&reading->slots);
 }

@@ -13,6 +13,7 @@ struct offsets GH_VECTOR(size_t);
 struct finder {
 	struct gh_receivers *receivers;
 	struct gh_reading *reading;
+	const struct gh_pclntab *tab;
 	bool loops;       /* something may be done twice */
 	bool calls_known; /* it is known where calls' first arguments are */
 };
@@ -132,6 +133,15 @@ static void add_passed(struct finder *finder, size_t at, bool direct)
 		pass(finder, GH_PASSED_CALLEE, &reading->known.registers[gh_x86_rm(&ins)], at);
 }
 
+/* The function at ENTRY keeps all registers. */
+static bool keeps_registers(const struct gh_pclntab *tab, uint64_t entry)
+{
+	struct gh_func func;
+	size_t index = entry != 0 ? gh_pclntab_find(tab, entry) : SIZE_MAX;
+	return index != SIZE_MAX && gh_pclntab_record(tab, index, &func, NULL) &&
+	       func.entry == entry && gh_keeps_registers(gh_pclntab_name(tab, func.name));
+}
+
 static bool take_call(struct gh_reading *reading, size_t at, uint64_t callee)
 {
 	static const struct gh_value unknown;
@@ -143,7 +153,7 @@ static bool take_call(struct gh_reading *reading, size_t at, uint64_t callee)
 		add(finder, reading->in_registers ? &known->registers[0] : &known->argument, at,
 		    true);
 	add_passed(finder, at, callee != 0);
-	return false;
+	return keeps_registers(finder->tab, callee);
 }
 
 static void take_locked(struct gh_reading *reading, size_t at, const struct gh_value *address)
@@ -200,7 +210,7 @@ bool gh_receivers_find(struct gh_receivers *receivers, const struct gh_pclntab *
 {
 	struct gh_reading reading = {
 	    .prefers_frame = true, .on_call = take_call, .on_locked = take_locked};
-	struct finder finder = {.receivers = receivers, .reading = &reading};
+	struct finder finder = {.receivers = receivers, .reading = &reading, .tab = tab};
 	*receivers = (struct gh_receivers){0};
 	reading.context = &finder;
 	bool ok = true;

@@ -8,6 +8,7 @@ enum {
 	PADDING = 0xcc,     /* INT3, between functions */
 	GROUP_5_JMP = 0x20, /* through an operand, in ModRM's field */
 	UD2 = 0x0f0b,
+	XMM_ZERO = 15, /* Go keeps 0 in it */
 };
 
 bool gh_x86_is_jcc(const struct gh_x86 *ins)
@@ -53,6 +54,7 @@ static void note_stores(struct gh_reading *reading, const struct gh_x86 *ins, si
 	bool takes_address = ins->opcode == GH_X86_LEA && store.in_frame;
 	if (gh_x86_in_register(ins) || !(gh_x86_writes_memory(ins) || takes_address))
 		return;
+	store.is_zero = ins->opcode == GH_X86_MOV_FROM_XMM && gh_x86_reg(ins) == XMM_ZERO;
 	if (reading->is_64_bit && gh_x86_memory(ins).is_relative)
 		store.offset += (int64_t)(reading->entry + end);
 	gh_vector_push(&reading->stores, store);
@@ -167,4 +169,36 @@ void gh_reading_survey(struct gh_reading *reading, const struct gh_pclntab *tab)
 	survey(reading);
 	drop_spills(reading, tab);
 	find_targets(reading);
+}
+
+bool gh_reading_start(struct gh_reading *reading, const struct gh_pclntab *tab,
+		      const struct gh_func *func)
+{
+	enum gh_isa isa = tab->image->arch->isa;
+	struct gh_stackmaps maps;
+	if ((isa != GH_ISA_AMD64 && isa != GH_ISA_386) ||
+	    !gh_image_at(tab->image, func->entry, &reading->code))
+		return false;
+	reading->code = gh_cursor_slice(&reading->code, 0, func->end - func->entry);
+	gh_stackmaps_find(&maps, tab, func);
+	reading->entry = func->entry;
+	reading->below = (int64_t)maps.locals.nbits * maps.word + maps.above_locals;
+	reading->is_64_bit = isa == GH_ISA_AMD64;
+	reading->in_registers = isa == GH_ISA_AMD64 && tab->format >= GH_PCLNTAB_1_18;
+	gh_reading_survey(reading, tab);
+	return true;
+}
+
+bool gh_reading_failed(const struct gh_reading *reading)
+{
+	return reading->branches.failed || reading->stores.failed || reading->targets.failed ||
+	       reading->slots.failed;
+}
+
+void gh_reading_free(struct gh_reading *reading)
+{
+	gh_vector_free(&reading->branches);
+	gh_vector_free(&reading->targets);
+	gh_vector_free(&reading->stores);
+	gh_vector_free(&reading->slots);
 }

@@ -104,10 +104,10 @@ static bool find_argument(struct gh_lock_frames *frames, size_t goroutine, size_
 		return false;
 	for (size_t i = 0; i < item->kept.count; i++)
 		if (item->kept.items[i].value.reg == reg) {
-			*address = gh_wait_word(frames->dump,
-						frame.sp + (uint64_t)item->kept.items[i].offset) -
-				   (uint64_t)item->kept.items[i].value.offsets[0];
-			return true;
+			uint64_t word = gh_wait_word(
+			    frames->dump, frame.sp + (uint64_t)item->kept.items[i].offset);
+			*address = word - (uint64_t)item->kept.items[i].value.offsets[0];
+			return word != 0;
 		}
 	if (callers == MOST_CALLERS || !get_frame(frames, goroutine, depth + 1, &caller))
 		return false;
