@@ -60,7 +60,7 @@ static void add_mutex(struct finder *finder, const struct gh_wait *wait, size_t 
 		mutex.locks = GH_LOCK_READ;
 	if (mutex.locks == GH_LOCK_READ)
 		mutex.readers = state.readers;
-	if (state.known && state.locked)
+	if (state.known)
 		mutex.left = GH_LEFT_PERHAPS;
 	if (mutex.locks != 0)
 		gh_vector_push(&finder->deadlocks->mutexes, mutex);

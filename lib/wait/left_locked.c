@@ -35,7 +35,11 @@ static unsigned unlocked_at(const struct gh_pclntab *tab, uint64_t entry)
 	size_t index = entry != 0 ? gh_pclntab_find(tab, entry) : SIZE_MAX;
 	if (index == SIZE_MAX || !gh_pclntab_record(tab, index, &func, NULL) || func.entry != entry)
 		return 0;
-	const struct gh_lock_method *method = gh_lock_method_named(gh_pclntab_name(tab, func.name));
+	const char *name = gh_pclntab_name(tab, func.name);
+	const struct gh_lock_method *method = gh_lock_method_named(name);
+	/* What RWMutex.RLocker gives. */
+	if (strcmp(name, "sync.(*rlocker).Unlock") == 0)
+		return GH_LOCK_READ;
 	return method != NULL && method->unlocks ? method->lock : 0;
 }
 
@@ -138,6 +142,23 @@ static unsigned unlocked_deferred(struct gh_lock_code *code, const struct gh_pcl
 	return kinds;
 }
 
+/* FUNC has an RWMutex give an interface by which others may let go of a read lock: where that is
+ * inlined, it is found by the interface. */
+static bool calls_rlocker(const struct gh_pclntab *tab, const struct gh_func *func)
+{
+	struct gh_callsites walk;
+	struct gh_callsite site;
+	struct gh_func callee;
+	gh_callsites_in(&walk, tab->image, func->entry, func->end);
+	while (gh_callsites_next(&walk, &site)) {
+		size_t index = site.direct ? gh_pclntab_find(tab, site.target) : SIZE_MAX;
+		if (index != SIZE_MAX && gh_pclntab_record(tab, index, &callee, NULL) &&
+		    strcmp(gh_pclntab_name(tab, callee.name), "sync.(*RWMutex).RLocker") == 0)
+			return true;
+	}
+	return false;
+}
+
 /* The kinds of locks among KINDS that functions of module NUMBER may let go of and have not taken.
  */
 static unsigned find_unlocked(struct gh_lock_frames *frames, size_t number, unsigned kinds)
@@ -156,6 +177,7 @@ static unsigned find_unlocked(struct gh_lock_frames *frames, size_t number, unsi
 		size_t deferring = deferring_length(name);
 		if (gh_is_go_own(name) || !gh_lock_touches(code, tab, func.entry))
 			continue;
+		found |= calls_rlocker(tab, &func) ? GH_LOCK_READ : 0;
 		found |= deferring > 0 ? unlocked_deferred(code, tab, i, deferring)
 				       : unlocked_in(code, tab, &func);
 	}

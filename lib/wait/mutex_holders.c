@@ -363,7 +363,7 @@ static void choose_holders(struct finder *finder, size_t number, const struct ho
 }
 
 /* Leaves those mutexes for left locked that nobody may hold; for certain where no code may let go
- * of them. */
+ * of them. Where some may, one that knows the mutex may be about to. */
 static void find_left(struct finder *finder)
 {
 	struct gh_held_mutex *mutexes = finder->deadlocks->mutexes.items;
@@ -379,9 +379,15 @@ static void find_left(struct finder *finder)
 		kinds |= mutexes[i].left != GH_LEFT_UNKNOWN ? mutexes[i].locks : 0;
 	}
 	unsigned unproved = kinds != 0 ? gh_left_unproved(&finder->frames, kinds) : 0;
-	for (size_t i = 0; i < finder->deadlocks->mutexes.count; i++)
-		if (mutexes[i].left == GH_LEFT_PERHAPS && (mutexes[i].locks & unproved) == 0)
+	for (size_t i = 0; i < finder->deadlocks->mutexes.count; i++) {
+		bool known = finder->contended[i] || finder->crowds[i].know > 0;
+		if (mutexes[i].left != GH_LEFT_PERHAPS)
+			continue;
+		if ((mutexes[i].locks & unproved) == 0)
 			mutexes[i].left = GH_LEFT;
+		else if (known)
+			mutexes[i].left = GH_LEFT_UNKNOWN;
+	}
 }
 
 static void choose_all_holders(struct finder *finder)

@@ -218,7 +218,7 @@ void gh_leaked_free(struct gh_leaked *leaked);
 /* How far it is known that a lock is held by nobody: it was left locked. */
 enum gh_left {
 	GH_LEFT_UNKNOWN,
-	GH_LEFT_PERHAPS, /* no goroutine is known that may hold it */
+	GH_LEFT_PERHAPS, /* no goroutine is known that may hold it, or let go of it */
 	GH_LEFT,         /* no code lets go of such a lock but what has taken it, and that waits */
 };
 
