@@ -10,6 +10,12 @@ struct watch {
 	uint32_t goroutine;
 };
 
+/* A goroutine that can go on once the holder of a lock can. */
+struct behind {
+	uint32_t holder;
+	uint32_t goroutine;
+};
+
 /* A pointer of a goroutine's that is no field of a frame. */
 struct loose_root {
 	uint32_t goroutine;
@@ -20,13 +26,15 @@ struct finder {
 	const struct gh_waits *waits;
 	const struct gh_dump *dump;
 	const struct gh_heap *heap;
-	bool every_word;            /* fieldlists of frames do not have all pointers */
-	uint8_t *reached;           /* a bit for each object; owned */
-	uint8_t *watched;           /* likewise: goroutines wait for it; owned */
+	const struct gh_deadlocks *deadlocks; /* NULL if none are known */
+	bool every_word;                      /* fieldlists of frames do not have all pointers */
+	uint8_t *reached;                     /* a bit for each object; owned */
+	uint8_t *watched;                     /* likewise: goroutines wait for it; owned */
 	bool *blocked;              /* by goroutine: it is not known yet that it can go on; owned */
 	struct gh_numbermap ids;    /* of goroutines to their numbers */
 	struct gh_numbermap sudogs; /* by address, those of goroutines that are blocked */
 	struct GH_VECTOR(struct watch) watches;    /* by object */
+	struct GH_VECTOR(struct behind) behind;    /* by holder */
 	struct GH_VECTOR(struct loose_root) loose; /* by goroutine */
 	struct GH_VECTOR(uint32_t) queue;          /* objects whose pointers are to be followed */
 	struct GH_VECTOR(uint32_t) woken;          /* goroutines whose stacks are to be */
@@ -137,13 +145,23 @@ static void reach_frame(struct finder *finder, size_t number)
 		reach(finder, pointer.target);
 }
 
-/* Reaches what goroutine NUMBER leads to. */
+/* Wakes those that wait for locks of the goroutine HOLDER. */
+static void wake_behind(struct finder *finder, uint32_t holder)
+{
+	const struct behind *items = finder->behind.items;
+	size_t i = gh_lower_bound(finder->behind.count, k, items[k].holder < holder);
+	for (; i < finder->behind.count && items[i].holder == holder; i++)
+		wake(finder, items[i].goroutine);
+}
+
+/* Reaches what goroutine NUMBER, which can go on, leads to, and those that wait for its locks. */
 static void reach_goroutine(struct finder *finder, uint32_t number)
 {
 	const struct gh_dump *dump = finder->dump;
 	const struct gh_dump_stack *stack = gh_dump_stack(dump, number);
 	struct gh_dump_record record;
 	gh_dump_get(dump, GH_DUMP_GOROUTINE, number, &record);
+	wake_behind(finder, number);
 	reach_address(finder, record.goroutine.context);
 	reach_address(finder, record.goroutine.top_defer);
 	reach_address(finder, record.goroutine.top_panic);
@@ -230,10 +248,38 @@ static void add_sudog(struct finder *finder, uint64_t address)
 		finder->failed |= !gh_numbermap_put(&finder->sudogs, address, 0);
 }
 
-/* Notes what WAIT's goroutine waits for, if it may be leaked. */
-static void add_blocked(struct finder *finder, const struct gh_wait *wait)
+/* Has the goroutine of the wait at PLACE wait for the one that holds its lock for certain, or for
+ * ever. False if neither is known. */
+static bool wait_for_holder(struct finder *finder, size_t place)
 {
+	const struct gh_deadlocks *deadlocks = finder->deadlocks;
+	const struct gh_wait *wait = &finder->waits->list.items[place];
+	size_t number =
+	    deadlocks != NULL ? gh_deadlocks_mutex(deadlocks, finder->waits, place) : GH_DUMP_NONE;
+	if (number == GH_DUMP_NONE)
+		return false;
+	const struct gh_held_mutex *mutex = &deadlocks->mutexes.items[number];
+	bool one = mutex->sure && mutex->nholders == 1 && mutex->readers <= 1;
+	if (!mutex->forever && (!one || !may_be_leaked(wait)))
+		return false;
+	if (one)
+		gh_vector_push(
+		    &finder->behind,
+		    ((struct behind){(uint32_t)deadlocks->holders.items[mutex->first].goroutine,
+				     (uint32_t)wait->goroutine}));
+	if (wait->sudog != 0)
+		add_sudog(finder, wait->sudog);
+	finder->blocked[wait->goroutine] = true;
+	return true;
+}
+
+/* Notes what the goroutine of the wait at PLACE waits for, if it may be leaked. */
+static void add_blocked(struct finder *finder, size_t place)
+{
+	const struct gh_wait *wait = &finder->waits->list.items[place];
 	struct gh_dump_record record;
+	if (wait_for_holder(finder, place))
+		return;
 	gh_dump_get(finder->dump, GH_DUMP_GOROUTINE, wait->goroutine, &record);
 	if (record.goroutine.system || !may_be_leaked(wait))
 		return;
@@ -255,6 +301,12 @@ static int compare_watches(const void *a, const void *b)
 {
 	const struct watch *x = a, *y = b;
 	return (x->object > y->object) - (x->object < y->object);
+}
+
+static int compare_behind(const void *a, const void *b)
+{
+	const struct behind *x = a, *y = b;
+	return (x->holder > y->holder) - (x->holder < y->holder);
 }
 
 static int compare_loose(const void *a, const void *b)
@@ -324,10 +376,13 @@ static void find(struct finder *finder, struct gh_leaked *leaked)
 	const struct gh_waits *waits = finder->waits;
 	size_t ngoroutines = finder->dump->stacks.count;
 	for (size_t i = 0; i < waits->list.count; i++)
-		add_blocked(finder, &waits->list.items[i]);
+		add_blocked(finder, i);
 	if (finder->watches.count > 0)
 		qsort(finder->watches.items, finder->watches.count, sizeof(struct watch),
 		      compare_watches);
+	if (finder->behind.count > 0)
+		qsort(finder->behind.items, finder->behind.count, sizeof(struct behind),
+		      compare_behind);
 	for (uint32_t i = 0; i < ngoroutines; i++)
 		if (!finder->blocked[i])
 			gh_vector_push(&finder->woken, i);
@@ -364,11 +419,13 @@ static void leave_out_main(struct finder *finder, struct gh_leaked *leaked)
 }
 
 bool gh_leaked_find(struct gh_leaked *leaked, const struct gh_waits *waits,
-		    const struct gh_heap *heap, struct gh_error *err)
+		    const struct gh_heap *heap, const struct gh_deadlocks *deadlocks,
+		    struct gh_error *err)
 {
 	const struct gh_dump *dump = waits->dump;
 	struct finder finder = {
 	    .waits = waits,
+	    .deadlocks = deadlocks,
 	    .dump = dump,
 	    .heap = heap,
 	    .leaked = GH_NOT_MAPPED,
@@ -393,7 +450,7 @@ bool gh_leaked_find(struct gh_leaked *leaked, const struct gh_waits *waits,
 		leave_out_main(&finder, leaked);
 	}
 	ok = ok && !finder.failed && !finder.watches.failed && !finder.loose.failed &&
-	     !finder.queue.failed && !finder.woken.failed;
+	     !finder.behind.failed && !finder.queue.failed && !finder.woken.failed;
 	free(finder.reached);
 	free(finder.watched);
 	free(finder.blocked);
@@ -401,23 +458,11 @@ bool gh_leaked_find(struct gh_leaked *leaked, const struct gh_waits *waits,
 	gh_numbermap_free(&finder.sudogs);
 	gh_numbermap_free(&finder.firsts);
 	gh_vector_free(&finder.watches);
+	gh_vector_free(&finder.behind);
 	gh_vector_free(&finder.loose);
 	gh_vector_free(&finder.queue);
 	gh_vector_free(&finder.woken);
 	return ok || gh_fail_memory(err, dump->path);
-}
-
-void gh_leaked_add_locked(struct gh_leaked *leaked, const struct gh_waits *waits,
-			  const struct gh_deadlocks *deadlocks)
-{
-	for (size_t i = 0; i < waits->list.count; i++) {
-		size_t goroutine = waits->list.items[i].goroutine;
-		size_t mutex = gh_deadlocks_mutex(deadlocks, waits, i);
-		if (mutex == GH_DUMP_NONE || !deadlocks->mutexes.items[mutex].forever)
-			continue;
-		leaked->count += !leaked->of[goroutine];
-		leaked->of[goroutine] = true;
-	}
 }
 
 void gh_leaked_free(struct gh_leaked *leaked)

@@ -185,7 +185,7 @@ bool gh_waitgroup_counter(const struct gh_waits *waits, const struct gh_wait *wa
 			  int32_t *counter);
 
 /* Goroutines that can never go on: what they wait for is reached from nothing but themselves and
- * others like them. */
+ * others like them, or held by such, or was left locked. */
 struct gh_leaked {
 	bool *of;         /* by goroutine: it is one; owned */
 	uint32_t *knots;  /* by goroutine: the first of its knot, those that share something with it
@@ -196,22 +196,20 @@ struct gh_leaked {
 	uint64_t bytes;   /* in those */
 };
 
+struct gh_deadlocks;
+
 /* Finds those of WAITS, whose dump HEAP was made of, as Go's collector does for its profile of
  * leaked goroutines: who waits for a channel, a mutex, a wait group or a condition can go on if
  * that is no object of the heap, or is reached from a root other than the stacks of those who
- * cannot. The first goroutine is none of them if it waits in a select without cases. What perhaps
- * points to an object counts as if it did. False (ERR filled) if memory ran out. To be freed either
- * way.
+ * cannot. One that waits for a lock of DEADLOCKS whose holder is certain can go on if that can;
+ * NULL: no holders are known. The first goroutine is none of them if it waits in a select without
+ * cases. What perhaps points to an object counts as if it did. False (ERR filled) if memory ran
+ * out. To be freed either way.
  *
  * Source: isMaybeRunnable, findGoroutineLeaks in src/runtime/mgc.go (Go 1.26). */
 bool gh_leaked_find(struct gh_leaked *leaked, const struct gh_waits *waits,
-		    const struct gh_heap *heap, struct gh_error *err);
-
-struct gh_deadlocks;
-
-/* Adds those of WAITS to LEAKED that wait for a mutex of DEADLOCKS that nobody ever lets go of. */
-void gh_leaked_add_locked(struct gh_leaked *leaked, const struct gh_waits *waits,
-			  const struct gh_deadlocks *deadlocks);
+		    const struct gh_heap *heap, const struct gh_deadlocks *deadlocks,
+		    struct gh_error *err);
 
 void gh_leaked_free(struct gh_leaked *leaked);
 

@@ -223,13 +223,13 @@ bool gh_wait_find_leaked(struct gh_leaked *leaked, struct gh_wait_query *query)
 		gh_say("which goroutines can never go on is not known without the heap");
 		return false;
 	}
+	const struct gh_deadlocks *deadlocks = gh_wait_deadlocks(query);
 	gh_progress_begin("goheap: following the pointers of", query->dump.path);
 	query->has_heap = query->has_heap || gh_heap_build(&query->heap, &query->dump, &err);
-	bool found = query->has_heap && gh_leaked_find(leaked, &query->waits, &query->heap, &err);
+	bool found =
+	    query->has_heap && gh_leaked_find(leaked, &query->waits, &query->heap, deadlocks, &err);
 	gh_progress_end();
-	if (found)
-		gh_leaked_add_locked(leaked, &query->waits, gh_wait_deadlocks(query));
-	else
+	if (!found)
 		gh_print_error(&err);
 	return found;
 }

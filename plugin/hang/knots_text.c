@@ -54,11 +54,34 @@ static int compare_strings(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void print_member(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait)
+/* The goroutine that holds the lock that WAIT is for; GH_DUMP_NONE if it is not certain, or WAIT is
+ * for no lock. */
+static size_t holder_of(const struct gh_wait_query *query, const struct gh_wait *wait)
 {
+	const struct gh_deadlocks *deadlocks = &query->deadlocks;
+	size_t place = (size_t)(wait - query->waits.list.items);
+	size_t number = gh_deadlocks_mutex(deadlocks, &query->waits, place);
+	if (number == GH_DUMP_NONE)
+		return GH_DUMP_NONE;
+	const struct gh_held_mutex *mutex = &deadlocks->mutexes.items[number];
+	return mutex->sure && mutex->nholders == 1
+		   ? deadlocks->holders.items[mutex->first].goroutine
+		   : GH_DUMP_NONE;
+}
+
+/* Prints WAIT. Returns whether it is for a lock with a holder. */
+static bool print_member(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait)
+{
+	struct gh_dump_record record;
+	size_t holder = holder_of(query, wait);
 	gh_wait_print_goroutine(out, query, wait->goroutine);
 	putc(' ', out);
 	gh_wait_print_clause(out, query, wait, false);
+	if (holder == GH_DUMP_NONE)
+		return false;
+	gh_dump_get(&query->dump, GH_DUMP_GOROUTINE, holder, &record);
+	fprintf(out, ", held by goroutine %" PRIu64, record.goroutine.id);
+	return true;
 }
 
 char *gh_wait_alike_text(struct gh_wait_query *query, const struct gh_wait *const *waits,
@@ -168,17 +191,19 @@ static void print_knot(struct gh_wait_query *query, const struct member *members
 		       const struct knot *knot)
 {
 	FILE *out = query->out;
-	bool never = true;
+	bool never = true, held = false;
 	for (size_t i = 0; i < knot->count && i < GH_WAIT_TOLD; i++) {
 		const struct gh_wait *wait = members[knot->first + i].wait;
 		fputs(i > 0 ? ";\n    " : "", out);
-		print_member(out, query, wait);
+		held = print_member(out, query, wait) || held;
 		never = never && wait->never;
 	}
 	if (knot->count > GH_WAIT_TOLD)
 		fprintf(out, ";\n    and %zu more", knot->count - GH_WAIT_TOLD);
 	if (never)
 		fputs(": nothing ever ends that", out);
+	else if (held)
+		fputs(": only they lead to what they wait for, or hold it", out);
 	else
 		fputs(knot->count > 1 ? ": only they lead to what they wait for"
 				      : ": only it leads to that",

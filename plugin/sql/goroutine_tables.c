@@ -147,31 +147,31 @@ static void give_labels(sqlite3_context *out, const struct gh_sql_cursor *cursor
 				   &size);
 }
 
-/* Adds those that wait for mutexes that nobody ever lets go of, by the program's code. */
-static bool add_locked(struct gh_sql_made *made, const struct gh_symbols *symbols,
-		       struct gh_error *err)
+/* Finds those that can never go on, by the program's code if there is one. */
+static bool find_leaked(struct gh_sql_made *made, const struct gh_sql_cursor *cursor)
 {
-	struct gh_deadlocks deadlocks;
-	if (symbols == NULL)
-		return true;
-	const struct gh_module own = gh_symbols_module(symbols);
-	bool found = gh_deadlocks_find(&deadlocks, &made->waits, &own, symbols->others.list.items,
-				       symbols->others.list.count, err);
-	if (found)
-		gh_leaked_add_locked(&made->leaked, &made->waits, &deadlocks);
+	const struct gh_symbols *symbols = cursor->heap->names->symbols;
+	struct gh_deadlocks deadlocks = {0};
+	struct gh_error err;
+	bool found = true;
+	if (symbols != NULL) {
+		const struct gh_module own = gh_symbols_module(symbols);
+		found =
+		    gh_deadlocks_find(&deadlocks, &made->waits, &own, symbols->others.list.items,
+				      symbols->others.list.count, &err);
+	}
+	found = found &&
+		gh_leaked_find(&made->leaked, &made->waits, cursor->heap->heap, &deadlocks, &err);
 	gh_deadlocks_free(&deadlocks);
 	return found;
 }
 
-/* Finds those that can never go on, once. */
+/* The same, once. */
 static const struct gh_leaked *leaked_of(const struct gh_sql_cursor *cursor)
 {
 	struct gh_sql_made *made = &cursor->sql->made;
-	struct gh_error err;
 	if (!made->has_leaked && gh_sql_find_waits(cursor->sql))
-		made->has_leaked =
-		    gh_leaked_find(&made->leaked, &made->waits, cursor->heap->heap, &err) &&
-		    add_locked(made, cursor->heap->names->symbols, &err);
+		made->has_leaked = find_leaked(made, cursor);
 	return made->has_leaked ? &made->leaked : NULL;
 }
 

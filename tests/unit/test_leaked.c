@@ -150,7 +150,7 @@ static void finish(struct scene *scene)
 	maker_end(&scene->maker);
 	heap_open(&scene->maker, &scene->dump, &scene->heap);
 	scene->waits.dump = &scene->dump;
-	ck_assert(gh_leaked_find(&scene->leaked, &scene->waits, &scene->heap, &err));
+	ck_assert(gh_leaked_find(&scene->leaked, &scene->waits, &scene->heap, NULL, &err));
 	for (size_t i = 0; i < scene->dump.stacks.count; i++)
 		scene->of[i + 1] = scene->leaked.of[i];
 }
