@@ -33,17 +33,54 @@ struct search {
 	bool failed;                          /* memory ran out */
 };
 
-/* NAME is WANTED, as it is or as tracebacks have it, with "[...]" for all type arguments; or one of
- * its short names is PLAIN, which is WANTED without "[...]". */
+/* Copies NAME to TEXT, of GH_NAME_FORM_SIZE bytes, without each of the WORDS. */
+static void copy_without(char *text, const char *name, const char *const *words)
+{
+	size_t size = 0;
+	while (*name != '\0' && size < GH_NAME_FORM_SIZE - 1) {
+		size_t skip = 0;
+		for (size_t i = 0; words[i] != NULL && skip == 0; i++)
+			if (strncmp(name, words[i], strlen(words[i])) == 0)
+				skip = strlen(words[i]);
+		if (skip == 0)
+			text[size++] = *name++;
+		name += skip;
+	}
+	text[size] = '\0';
+}
+
+/* NAME, which has no type arguments, is a closure's, and PLAIN the last elements of it:
+ * "list.each.func1" and "each.func1" for "main.(*list).each.func1". */
+static bool is_closure_called(const char *name, const char *plain)
+{
+	static const char *const marks[] = {"(*", ")", NULL};
+	char text[GH_NAME_FORM_SIZE], wanted[GH_NAME_FORM_SIZE];
+	copy_without(text, name, marks);
+	copy_without(wanted, plain, marks);
+	size_t size = strlen(text), length = strlen(wanted);
+	return strpbrk(wanted, ".-") != NULL && length < size &&
+	       strcmp(text + size - length, wanted) == 0 &&
+	       strchr("./", text[size - length - 1]) != NULL;
+}
+
+/* NAME is WANTED, as it is, as tracebacks have it, with "[...]" for all type arguments, or with
+ * them as the source has them; or one of its short names is PLAIN, which is WANTED without "[...]".
+ */
 static bool is_called(const char *name, const char *wanted, const char *plain)
 {
+	static const char *const shapes[] = {"go.shape.", NULL};
 	char text[GH_NAME_FORM_SIZE];
 	struct gh_func_name parts;
 	gh_func_name_replace(name, "[...]", text);
 	if (strcmp(name, wanted) == 0 || strcmp(text, wanted) == 0)
 		return true;
-	if (!gh_func_name_parse(&parts, name))
-		return false;
+	copy_without(text, name, shapes);
+	if (strcmp(text, wanted) == 0)
+		return true;
+	if (!gh_func_name_parse(&parts, name)) {
+		gh_func_name_replace(name, "", text);
+		return is_closure_called(text, plain);
+	}
 	for (unsigned form = 0; form < GH_NAME_FORMS; form++)
 		if (gh_func_name_write(&parts, form, text) > 0 && strcmp(text, plain) == 0)
 			return true;
