@@ -7,7 +7,7 @@
 #include "plugin/view/emit.h"
 #include "plugin/view/view.h"
 
-/* Prints TEXT, SIZE bytes, line by line: what indents them is kept. */
+/* Prints TEXT, SIZE bytes, line by line, with its tabs. */
 static void print_text(const char *text, size_t size)
 {
 	const char *end = text + size;
@@ -15,8 +15,12 @@ static void print_text(const char *text, size_t size)
 		const char *line_end = memchr(text, '\n', (size_t)(end - text));
 		if (line_end == NULL)
 			line_end = end;
-		for (; text < line_end && *text == '\t'; text++)
+		const char *tab;
+		while ((tab = memchr(text, '\t', (size_t)(line_end - text))) != NULL) {
+			gh_print_bytes(stdout, text, (size_t)(tab - text), false);
 			putchar('\t');
+			text = tab + 1;
+		}
 		gh_print_bytes(stdout, text, (size_t)(line_end - text), false);
 		putchar('\n');
 		text = line_end + 1;
