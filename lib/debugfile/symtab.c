@@ -401,8 +401,7 @@ static bool add_symbols(struct writer *writer, const struct gh_data_symbols *dat
 	add_data(writer, data);
 	if (names != NULL)
 		add_short_names(writer, names);
-	else
-		add_end(writer);
+	add_end(writer);
 	symtab->nlocals = (uint32_t)(symtab->symbols.size / symtab->symbol_size);
 	if (!add_functions(writer, err))
 		return false;
