@@ -152,6 +152,20 @@ backtrace' | sed -n '/^at$/,$p' | frames | named "$2" >"$work/from-core"
 	rm -f "$work/core"
 }
 
+# test_threads NAME STRIPPED: in that core file a thread that C started has no Go functions, whatever is near its stack.
+test_threads() {
+	goheap "$2" "$work/core" <<<'echo at\n
+thread apply all backtrace' | sed '1,/^at$/d' |
+		sed -nE -e '/^Thread /s/ .*//p' -e '/^#0 .*( in \?\? \(\)| from .*musl.*)$/s/.*/C/p' \
+			-e 's/^#[0-9]+ .* (runtime\.(asmcgocall|goexit|mstart)|main\.(waitInC|library)) \(.*/\1/p' |
+		paste -sd ' ' | sed 's/ *Thread */\n/g' | grep '^C' | sort >"$work/threads"
+	same "$1, threads in C" - "$work/threads" <<-END
+		C
+		C runtime.asmcgocall main.library runtime.goexit
+		C runtime.asmcgocall main.waitInC runtime.goexit
+	END
+}
+
 # test_program NAME TWIN STRIPPED
 test_program() {
 	local mode
@@ -170,6 +184,7 @@ test_musl() {
 	for kind in static dynamic PIE; do
 		if directory=$(CC=musl-gcc "$tests/build-sample" "$1" switches "${flags[$kind]}" 2>"$work/log"); then
 			test_mode "Go $1, musl, $kind" library "$directory/switches" "$directory/switches.stripped"
+			test_threads "Go $1, musl, $kind" "$directory/switches.stripped"
 			test_core "Go $1, musl, $kind" "$directory/switches" "$directory/switches.stripped"
 		else
 			skip "Go $1, musl, $kind" "$(tail -n 1 "$work/log")"
@@ -304,7 +319,7 @@ for release in $(releases 1.15 1.19 1.23 1.27); do
 			skip "$name" "$(tail -n 1 "$work/log")"
 		fi
 	done
-	! is_newest "$release" || test_musl "$release"
+	! is_newest_or_debian "$release" || test_musl "$release"
 	test_frame_pointers "$release"
 	test_arm64 "$release"
 	test_arm64_calls "$release"

@@ -18,6 +18,13 @@
 /* The C part of a stack is searched this far, in bytes. */
 #define MAX_DEPTH (256 << 10)
 
+/* A call of C this far above SP, in bytes, is no other thread's: musl gives a thread a stack of 128
+ * KiB, at whose end its own call is. */
+#define NEAR (64 << 10)
+
+/* runtime.asmcgocall has up to this many bytes below the SP that it takes from the thread's g0. */
+#define MAX_FRAME 96
+
 /* Program headers that are read of an object. */
 #define MAX_HEADERS 64
 
@@ -218,10 +225,32 @@ static bool is_same_code(const struct gh_image *image, struct gdb_unwind_callbac
 	       memcmp(here, there, sizeof(there)) == 0;
 }
 
+/* The thread that runs GOROUTINE is in the call of C that returns with SP, and was in it at FROM,
+ * deeper on its own stack: it is not another thread's call, nor an earlier one whose frame is still
+ * in memory. g.m is the word before g.sched in all releases since Go 1.7 (src/runtime/runtime2.go).
+ */
+static bool is_in_call(const struct gh_runtime *runtime, struct gh_word_format words,
+		       struct gdb_unwind_callbacks *callbacks, uint64_t goroutine, uint64_t sp,
+		       uint64_t from)
+{
+	uint64_t thread;
+	uint64_t g0;
+	uint64_t low;
+	uint64_t g0_sp;
+	return gh_word_read(callbacks, goroutine + runtime->g_sched_sp - words.size, words,
+			    &thread) &&
+	       gh_word_read(callbacks, thread + GH_M_G0, words, &g0) &&
+	       gh_word_read(callbacks, g0, words, &low) &&
+	       gh_word_read(callbacks, g0 + runtime->g_sched_sp, words, &g0_sp) && sp < g0_sp &&
+	       g0_sp - sp <= MAX_FRAME && (low <= from || sp - from <= NEAR);
+}
+
 /* FOUND saved, where SP is then as told, a place on the stack that called it: with the return
- * address of a Go function. */
-static bool leads_to_go(const struct gh_switch *found, const struct gh_seen_program *program,
-			struct gdb_unwind_callbacks *callbacks, uint64_t sp, uint64_t bias)
+ * address of a Go function. FROM is SP of the C code. */
+static bool leads_to_go(const struct gh_runtime *runtime, const struct gh_switch *found,
+			const struct gh_seen_program *program,
+			struct gdb_unwind_callbacks *callbacks, uint64_t sp, uint64_t from,
+			uint64_t bias)
 {
 	struct gh_word_format words = gh_seen_program_words(program);
 	uint64_t go_sp;
@@ -232,17 +261,21 @@ static bool leads_to_go(const struct gh_switch *found, const struct gh_seen_prog
 		uint64_t goroutine;
 		uint64_t high;
 		if (!gh_word_read(callbacks, sp + found->g_slot, words, &goroutine) ||
-		    !gh_word_read(callbacks, goroutine + GH_G_STACK_HI, words, &high))
+		    !gh_word_read(callbacks, goroutine + GH_G_STACK_HI, words, &high) ||
+		    !is_in_call(runtime, words, callbacks, goroutine, sp, from))
 			return false;
 		go_sp = high - go_sp;
+	} else if (sp - from > NEAR || go_sp - sp > MAX_FRAME) {
+		return false;
 	}
 	return gh_word_read(callbacks, go_sp + (uint64_t)found->frame - words.size, words, &pc) &&
 	       gh_pclntab_find(&program->tab, pc - bias) != SIZE_MAX;
 }
 
-/* WORD, at ADDRESS on the stack, is where a call of C returns to. */
+/* WORD, at ADDRESS on the stack, is where a call of C returns to that is at SP now. */
 static bool is_call(const struct gh_c_stack *stack, const struct gh_seen_program *program,
-		    struct gdb_unwind_callbacks *callbacks, uint64_t address, uint64_t word)
+		    struct gdb_unwind_callbacks *callbacks, uint64_t sp, uint64_t address,
+		    uint64_t word)
 {
 	const struct gh_image *image = &program->image;
 	for (size_t i = 0; i < stack->switches.list.count; i++) {
@@ -254,7 +287,8 @@ static bool is_call(const struct gh_c_stack *stack, const struct gh_seen_program
 		if (gh_image_is_pie(image) ? bias % PAGE != 0 : bias != 0)
 			continue;
 		if (is_same_code(image, callbacks, returns, bias) &&
-		    leads_to_go(found, program, callbacks, address + sizeof(word), bias))
+		    leads_to_go(&stack->switches.runtime, found, program, callbacks,
+				address + sizeof(word), sp, bias))
 			return true;
 	}
 	return false;
@@ -273,7 +307,7 @@ static bool find_caller(const struct gh_c_stack *stack, const struct gh_seen_pro
 			return false;
 		for (size_t i = 0; i < size; i += words.size) {
 			uint64_t word = gh_word(page + i, words);
-			if (!is_call(stack, program, callbacks, at + i, word))
+			if (!is_call(stack, program, callbacks, sp, at + i, word))
 				continue;
 			caller->sp = at + i + words.size;
 			caller->pc = word;

@@ -9,13 +9,17 @@
 //	switches callback  go from Go to C and back, three times
 //	switches signal    handle a signal
 //	switches crash     make C read from address 0
-//	switches library   make the C library read from address 8
+//	switches library   make the C library read from address 8, beside threads that are in C
 package main
 
 /*
 int down(int n);
 int crash(int *where);
 int measure(const char *where);
+int measure_by_go(void);
+void wait_here(void);
+int waits(void);
+void start_threads(void);
 */
 import "C"
 
@@ -150,8 +154,25 @@ func crash() {
 	C.crash(nil)
 }
 
+//export waitInC
+func waitInC() {
+	C.wait_here()
+}
+
+//export measureAgain
+func measureAgain() C.int {
+	return C.measure((*C.char)(unsafe.Pointer(&[]byte{1, 0}[0])))
+}
+
+// Library crashes in C, as a thread that C started is in C that Go called, and another has never called Go.
+//
 //go:noinline
 func library() {
+	C.start_threads()
+	for C.waits() == 0 {
+		runtime.Gosched()
+	}
+	C.measure_by_go()
 	ready()
 	C.measure((*C.char)(unsafe.Pointer(uintptr(8))))
 }
