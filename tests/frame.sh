@@ -141,6 +141,12 @@ check_shell() {
 	exec 7>&-
 	wait "$pid" 2>"$work/why"
 	in_shell "$1: a core file in the shell" -e "$directory/dump.stripped" "$work/core.$pid"
+	printf '%s\n' "core-file $work/core.$pid" \
+		"goheap goroutine $("$GOHEAP" goroutines -1 "$work/core.$pid" -e "$directory/dump.stripped" | sed -nE 's/^goroutine ([0-9]+) .*main\.locals.*/\1/p')" \
+		'frame function main.locals' 'echo at\n' 'goheap print arg0' 'goheap print arg1' 'goheap print --json arg1' >"$work/commands"
+	asks "$directory/dump.stripped"
+	equal "$1: arguments that have no type that is known" '21? "locals"? goheap: arg1 has no type that is known' \
+		"$(sed '1,/^at$/d' "$work/output" | paste -sd ' ')"
 	has "$1: no such goroutine" "$("$GOHEAP" frame -e "$directory/dump.stripped" "$work/dump" 2400 2>&1)" '^goheap: there is no goroutine 2400$'
 }
 

@@ -113,6 +113,11 @@ uint32_t gh_value_frame_argument(struct gh_values *values, const struct gh_value
 				 const struct gh_signatures *signatures, unsigned number,
 				 struct gh_buffer *bytes, bool *likely);
 
+/* Appends the value of FRAME's argument NUMBER, of which the type need not be known, as
+ * gh_value_print_frame does. False if nothing of it is known. */
+bool gh_value_print_argument(struct gh_values *values, const struct gh_value_frame *frame,
+			     const struct gh_signatures *signatures, unsigned number);
+
 /* What a field has. */
 enum gh_scalar_kind {
 	GH_SCALAR_NONE, /* there is no such field, it is nil, or it cannot be read */

@@ -219,7 +219,7 @@ static bool is_whole(const struct reader *reader, size_t first, size_t count)
 	       reader->values->types->items[type].size >= extent_of(reader, first, count);
 }
 
-/* Appends the argument that the COUNT words from number FIRST on are. */
+/* Appends the value of the argument that the COUNT words from number FIRST on are. */
 static void add_argument(struct reader *reader, size_t first, size_t count)
 {
 	const struct gh_arg *arg = &reader->places.items[first].arg;
@@ -230,7 +230,6 @@ static void add_argument(struct reader *reader, size_t first, size_t count)
 	size_t known = count_known(reader, first, count);
 	bool has_more = goes_on(reader, first, count);
 	bool is_pair = count == 2 && arg->size == word && last->size == word;
-	gh_value_add(reader->values, "arg%u = ", arg->number);
 	if (known == 0) {
 		gh_value_add(reader->values, "<optimized out>");
 	} else if (is_whole(reader, first, count)) {
@@ -241,7 +240,6 @@ static void add_argument(struct reader *reader, size_t first, size_t count)
 	} else if (!is_pair || !add_pair(reader, arg, words)) {
 		add_words(reader, first, count, false);
 	}
-	gh_value_add(reader->values, "\n");
 }
 
 /* The function has not gone on from its prologue. */
@@ -291,11 +289,13 @@ static void add_arguments(struct reader *reader)
 {
 	const struct gh_arg_places *places = &reader->places;
 	for (size_t first = 0; first < places->count;) {
+		unsigned number = places->items[first].arg.number;
 		size_t end = first + 1;
-		while (end < places->count &&
-		       places->items[end].arg.number == places->items[first].arg.number)
+		while (end < places->count && places->items[end].arg.number == number)
 			end++;
+		gh_value_add(reader->values, "arg%u = ", number);
 		add_argument(reader, first, end - first);
+		gh_value_add(reader->values, "\n");
 		first = end;
 	}
 }
@@ -416,14 +416,25 @@ static uint32_t put_passed(struct reader *reader, struct gh_results *walk, unsig
 	return GH_NO_RTYPE;
 }
 
+/* Finds the words of argument NUMBER: from *FIRST on. Gives how many they are. */
+static size_t find_argument(const struct reader *reader, unsigned number, size_t *first)
+{
+	const struct gh_arg_places *places = &reader->places;
+	size_t count = 0;
+	*first = 0;
+	while (*first < places->count && places->items[*first].arg.number != number)
+		++*first;
+	while (*first + count < places->count && places->items[*first + count].arg.number == number)
+		count++;
+	return count;
+}
+
 uint32_t gh_value_frame_argument(struct gh_values *values, const struct gh_value_frame *frame,
 				 const struct gh_signatures *signatures, unsigned number,
 				 struct gh_buffer *bytes, bool *likely)
 {
 	struct reader reader = {.values = values, .frame = frame};
 	struct gh_results walk;
-	size_t first = 0;
-	size_t count = 0;
 	*likely = true;
 	bytes->big_endian = values->process->memory.big_endian;
 	if (!find_function(&reader))
@@ -433,13 +444,25 @@ uint32_t gh_value_frame_argument(struct gh_values *values, const struct gh_value
 	*likely = !reader.in_prologue && !has_begun(&reader);
 	if (begin_passed(&reader, signature, &walk))
 		return put_passed(&reader, &walk, number, bytes);
-	const struct gh_arg_place *places = reader.places.items;
-	while (first < reader.places.count && places[first].arg.number != number)
-		first++;
-	while (first + count < reader.places.count && places[first + count].arg.number == number)
-		count++;
+	size_t first;
+	size_t count = find_argument(&reader, number, &first);
 	if (count == 0 || !is_whole(&reader, first, count))
 		return GH_NO_RTYPE;
 	put_words(&reader, reader.types[first], first, count, bytes);
 	return bytes->failed ? GH_NO_RTYPE : reader.types[first];
+}
+
+bool gh_value_print_argument(struct gh_values *values, const struct gh_value_frame *frame,
+			     const struct gh_signatures *signatures, unsigned number)
+{
+	struct reader reader = {.values = values, .frame = frame};
+	size_t first;
+	if (!find_function(&reader))
+		return false;
+	read_arguments(&reader, find_signature(&reader, signatures));
+	size_t count = find_argument(&reader, number, &first);
+	if (count_known(&reader, first, count) == 0)
+		return false;
+	add_argument(&reader, first, count);
+	return true;
 }

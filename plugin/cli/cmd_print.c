@@ -72,9 +72,10 @@ static bool read_bytes(struct typed *typed)
 	return !typed->bytes.failed;
 }
 
-/* Finds the bytes of the argument NUMBER of the frame that GDB has described. False, after saying
- * so, if the function has not saved it. */
-static bool find_argument(struct typed *typed, struct gh_values *values, unsigned number)
+/* Finds the bytes of the argument NUMBER of the frame that GDB has described, or, of one without a
+ * type, appends its words. False, after saying so, if the function has not saved it. */
+static bool find_argument(struct typed *typed, struct gh_values *values, unsigned number,
+			  bool *appended)
 {
 	const char *directory = getenv(GH_SESSION_VARIABLE);
 	unsigned word = values->process->tab->pointer_size;
@@ -84,14 +85,23 @@ static bool find_argument(struct typed *typed, struct gh_values *values, unsigne
 	struct gh_signatures signatures = {0};
 	struct gh_error err;
 	uint32_t type = GH_NO_RTYPE;
+	*appended = false;
 	if (directory != NULL && gh_session_frame_read(&told, directory) && told.caller == 0 &&
 	    gh_session_value_frame(&frame, registers, directory, told.level, word) &&
-	    gh_signatures_find(&signatures, values->types, &err))
+	    gh_signatures_find(&signatures, values->types, &err)) {
 		type = gh_value_frame_argument(values, &frame, &signatures, number, &typed->bytes,
 					       &typed->likely);
+		*appended = type == GH_NO_RTYPE &&
+			    gh_value_print_argument(values, &frame, &signatures, number);
+	}
 	gh_signatures_free(&signatures);
 	gh_session_frame_free(&told);
-	if (type != GH_NO_RTYPE && type == gh_rtypes_named(values->types, typed->type, NULL))
+	if (*appended && (values->json || values->part != NULL)) {
+		gh_say("arg%u has no type that is known", number);
+		return false;
+	}
+	if (*appended ||
+	    (type != GH_NO_RTYPE && type == gh_rtypes_named(values->types, typed->type, NULL)))
 		return true;
 	fprintf(
 	    stderr,
@@ -123,8 +133,11 @@ static bool add_typed(struct typed *typed, struct gh_values *values)
 	struct gh_error err;
 	uint64_t address = typed->options->addresses.items[0];
 	unsigned argument = argument_number(typed->options);
-	if (argument != UINT_MAX && !find_argument(typed, values, argument))
+	bool appended = false;
+	if (argument != UINT_MAX && !find_argument(typed, values, argument, &appended))
 		return false;
+	if (appended)
+		return true;
 	bool made = argument != UINT_MAX ? add_argument(typed, values, &err)
 		    : typed->options->value == NULL
 			? gh_value_print_named(values, typed->type, address, &err)

@@ -78,7 +78,11 @@ const char *gh_print_answers_lost(const struct gh_print_answers *answers,
 	*part = (struct gh_print_part){strdup(count > 0 ? parts[0].operand : print->expression),
 				       strdup(count > 0 ? parts[0].part : "")};
 	gh_print_parts_free(parts, count);
-	if (type != NULL && gh_print_is_value(print, type) && part->operand != NULL &&
+	/* The words of an argument are shown that has no type that is known. */
+	bool is_words = part->operand != NULL && gh_print_is_argument(part->operand) &&
+			type != NULL &&
+			(strcmp(type, "*uintptr") == 0 || strcmp(type, GH_NO_GO_TYPE) == 0);
+	if (type != NULL && (is_words || gh_print_is_value(print, type)) && part->operand != NULL &&
 	    part->part != NULL)
 		return type;
 	gh_print_parts_free(part, 1);
