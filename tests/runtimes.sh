@@ -196,6 +196,10 @@ test_linkshared() {
 	"$GOHEAP" goroutines -e "$program" "$work/core" >"$work/session"
 	shown "$name: goroutines in a core file of a program" "$work/session"
 	"$GOHEAP" dump -f "$work/core" -o "$work/core.dump"
+	"$GOHEAP" goroutines -e "$program" "$work/own" >"$work/session" 2>&1
+	has "$name: which file its heap dump takes" "$(cat "$work/session")" ': expected the program that wrote the dump, found one whose runtime is in a library \(-linkshared\): '
+	"$GOHEAP" goroutines -e "$(ldd "$program" | awk -v lib="$directory/lib.stripped/" '$1 ~ /runtime/ { print lib $1 }')" "$work/own" >"$work/session" 2>&1
+	has "$name: that library" "$(cat "$work/session")" '^	.*/src/runtime/debug/|^	.*/src/runtime/heapdump\.go:[0-9]+ \+0x'
 	heap "$name, GDB" "$work/gdb.dump"
 	heap "$name, process" "$work/live.dump"
 	heap "$name, core file" "$work/core.dump"

@@ -153,7 +153,10 @@ static bool check(struct gh_symbols *symbols, const struct gh_dump *dump, struct
 	gh_other_modules_of_dump(&symbols->others, image->arch, dump);
 	if (!find_bias(symbols, dump))
 		return gh_fail(err, image->path, GH_NO_OFFSET, "the program that wrote the dump",
-			       "one without its functions");
+			       gh_file_needs_runtime(image->path)
+				   ? "one whose runtime is in a library (-linkshared): give that "
+				     "library instead, which ldd names"
+				   : "one without its functions");
 	gh_other_modules_link(&symbols->others, image, symbols->bias);
 	return check_frames(symbols, dump, err) && check_variables(symbols, dump, err);
 }
