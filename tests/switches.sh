@@ -156,7 +156,7 @@ backtrace' | sed -n '/^at$/,$p' | frames | named "$2" >"$work/from-core"
 test_threads() {
 	goheap "$2" "$work/core" <<<'echo at\n
 thread apply all backtrace' | sed '1,/^at$/d' |
-		sed -nE -e '/^Thread /s/ .*//p' -e '/^#0 .*( in \?\? \(\)| from .*musl.*)$/s/.*/C/p' \
+		sed -nE -e '/^Thread /s/ .*//p' -e '/^#0 .*( in (\?\?|strlen) \(\)| from .*musl.*)$/s/.*/C/p' \
 			-e 's/^#[0-9]+ .* (runtime\.(asmcgocall|goexit|mstart)|main\.(waitInC|library)) \(.*/\1/p' |
 		paste -sd ' ' | sed 's/ *Thread */\n/g' | grep '^C' | sort >"$work/threads"
 	same "$1, threads in C" - "$work/threads" <<-END
@@ -175,14 +175,19 @@ test_program() {
 	done
 }
 
-# test_musl RELEASE: the C library has no unwind information, and the stack goes on with the Go function that called C.
+# test_musl RELEASE: the C library has no unwind information, and the stack goes on with the Go function that called C. Debian's
+# musl-gcc links no static PIE by itself, as Alpine Linux's compiler does.
 test_musl() {
-	local kind directory
-	local -A flags=([static]="-ldflags=-linkmode=external -extldflags=-static"
-		[dynamic]="-ldflags=-linkmode=external" [PIE]="-buildmode=pie")
+	local kind directory flags
 	needs "Go $1, musl" musl-gcc || return
-	for kind in static dynamic PIE; do
-		if directory=$(CC=musl-gcc "$tests/build-sample" "$1" switches "${flags[$kind]}" 2>"$work/log"); then
+	for kind in static dynamic PIE "static PIE"; do
+		case $kind in
+		static) flags=("-ldflags=-linkmode=external -extldflags=-static") ;;
+		dynamic) flags=(-ldflags=-linkmode=external) ;;
+		PIE) flags=(-buildmode=pie) ;;
+		*) flags=(-buildmode=pie "-ldflags=-linkmode=external '-extldflags=-nostartfiles -Wl,-static,--no-dynamic-linker,--eh-frame-hdr -l:rcrt1.o'") ;;
+		esac
+		if directory=$(CC=musl-gcc "$tests/build-sample" "$1" switches "${flags[@]}" 2>"$work/log"); then
 			test_mode "Go $1, musl, $kind" library "$directory/switches" "$directory/switches.stripped"
 			test_threads "Go $1, musl, $kind" "$directory/switches.stripped"
 			test_core "Go $1, musl, $kind" "$directory/switches" "$directory/switches.stripped"

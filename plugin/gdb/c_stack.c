@@ -97,6 +97,20 @@ static bool read_ranges(struct gh_code_object *object, const struct headers *hea
 				object->start + vaddr, sizeof(uint64_t));
 }
 
+/* Fills in OBJECT, the program, which is loaded BIAS above its file's addresses. */
+static void read_program(struct gh_code_object *object, const struct gh_seen_program *program,
+			 uint64_t bias)
+{
+	const struct gh_image *image = &program->image;
+	struct gh_cursor cur;
+	const struct gh_section *section = gh_image_section(image, ".eh_frame");
+	object->is_program = true;
+	object->declined = section != NULL &&
+			   (!gh_image_section_cursor(image, section, &cur, NULL) ||
+			    !gh_eh_frame_read(&object->ranges, cur, section->header.sh_addr + bias,
+					      image->arch->pointer_size));
+}
+
 /* Fills in OBJECT, whose first page is at object->start. False if none is there. */
 static bool read_object(struct gh_code_object *object, const struct gh_seen_program *program,
 			struct gdb_unwind_callbacks *callbacks)
@@ -105,29 +119,17 @@ static bool read_object(struct gh_code_object *object, const struct gh_seen_prog
 	const GElf_Ehdr *own = &program->image.header;
 	if (!read_headers(&headers, callbacks, object->start))
 		return false;
-	object->is_program =
-	    headers.elf.e_entry == own->e_entry && headers.elf.e_shoff == own->e_shoff;
 	for (size_t i = 0; i < headers.elf.e_phnum; i++) {
 		const Elf64_Phdr *segment = &headers.segments[i];
 		uint64_t end = object->start + segment->p_vaddr + segment->p_memsz;
 		if (segment->p_type == PT_LOAD && end > object->end)
 			object->end = end;
 	}
-	object->declined = !read_ranges(object, &headers, callbacks);
+	if (headers.elf.e_entry == own->e_entry && headers.elf.e_shoff == own->e_shoff)
+		read_program(object, program, object->start);
+	else
+		object->declined = !read_ranges(object, &headers, callbacks);
 	return true;
-}
-
-/* Fills in OBJECT, the program, which is not position-independent. */
-static void read_program(struct gh_code_object *object, const struct gh_seen_program *program)
-{
-	const struct gh_image *image = &program->image;
-	struct gh_cursor cur;
-	const struct gh_section *section = gh_image_section(image, ".eh_frame");
-	object->is_program = true;
-	object->declined = section == NULL ||
-			   !gh_image_section_cursor(image, section, &cur, NULL) ||
-			   !gh_eh_frame_read(&object->ranges, cur, section->header.sh_addr,
-					     image->arch->pointer_size);
 }
 
 /* The program lies where its file says, with PC in it: sets where its code starts and ends. */
@@ -162,7 +164,7 @@ static const struct gh_code_object *find_object(struct gh_c_stack *stack,
 			return &stack->objects.items[i];
 	struct gh_code_object object = {0};
 	if (is_in_program(&program->image, pc, &object)) {
-		read_program(&object, program);
+		read_program(&object, program, 0);
 		return keep(stack, &object);
 	}
 	uint64_t page = pc & ~(uint64_t)(PAGE - 1);

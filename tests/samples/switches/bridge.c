@@ -100,3 +100,13 @@ void start_threads(void)
 	start(call_nothing, stacks[0], SIZE);
 	start(call_go, stacks[1], SIZE);
 }
+
+/* A program that has more unwind information than the C compiler's own library has. */
+#define ONE(n)                                                                                     \
+	FRAME int number_##n(void)                                                                 \
+	{                                                                                          \
+		return n;                                                                          \
+	}
+#define FOUR(n)    ONE(n##0) ONE(n##1) ONE(n##2) ONE(n##3)
+#define SIXTEEN(n) FOUR(n##0) FOUR(n##1) FOUR(n##2) FOUR(n##3)
+SIXTEEN(1) SIXTEEN(2) SIXTEEN(3) SIXTEEN(4)
