@@ -397,15 +397,12 @@ foreign_dump() {
 	return 1
 }
 
-# find_delve RELEASE: the path of the Delve that reads that release's DWARF, in $delve: Debian's own, or the newest. False if
-# there is none.
+# find_delve RELEASE: the path of the Delve that reads that release's DWARF, in $delve: Debian's own, or the newest where that is
+# older than the release. False if there is none.
 find_delve() {
-	# shellcheck disable=SC2034 # Its callers use it.
-	if ((${1#1.} < 26)); then
-		delve=$(command -v dlv)
-	else
+	delve=$(command -v dlv) &&
+		(($("$delve" version | sed -nE 's/^Version: 1\.([0-9]+)\..*/\1/p') >= ${1#1.})) ||
 		delve=$("$tests/debian-program" delve usr/bin/dlv sid 2>"$work/why")
-	fi
 }
 
 # delve_reads NAME PROGRAM: false, and the check called NAME skipped, where $delve is for other releases of Go than PROGRAM's.

@@ -209,6 +209,7 @@ delves() {
 		skip "go$release: as Delve" "no dlv"
 		return
 	fi
+	delve_reads "go$release: as Delve" "$directory/printed" || return
 	as_delve "go$release: core file, as Delve" core "$directory/printed" "$work/core"
 	# It takes the symbols of a process from a file of the same name.
 	mkdir -p "$work/symbols" "$work/config/dlv"
