@@ -227,6 +227,16 @@ static bool is_same_code(const struct gh_image *image, struct gdb_unwind_callbac
 	       memcmp(here, there, sizeof(there)) == 0;
 }
 
+/* THREAD, a runtime.m, is the program's first, which the list of all ends with. Its stack is far
+ * from all others; before Go 1.22 the runtime takes its size to be what other threads' is. */
+static bool is_first_thread(const struct gh_runtime *runtime, struct gh_word_format words,
+			    struct gdb_unwind_callbacks *callbacks, uint64_t thread)
+{
+	uint64_t next;
+	return runtime->m_alllink != 0 && !runtime->is_library &&
+	       gh_word_read(callbacks, thread + runtime->m_alllink, words, &next) && next == 0;
+}
+
 /* The thread that runs GOROUTINE is in the call of C that returns with SP, and was in it at FROM,
  * deeper on its own stack: it is not another thread's call, nor an earlier one whose frame is still
  * in memory. g.m is the word before g.sched in all releases since Go 1.7 (src/runtime/runtime2.go).
@@ -244,7 +254,9 @@ static bool is_in_call(const struct gh_runtime *runtime, struct gh_word_format w
 	       gh_word_read(callbacks, thread + GH_M_G0, words, &g0) &&
 	       gh_word_read(callbacks, g0, words, &low) &&
 	       gh_word_read(callbacks, g0 + runtime->g_sched_sp, words, &g0_sp) && sp < g0_sp &&
-	       g0_sp - sp <= MAX_FRAME && (low <= from || sp - from <= NEAR);
+	       g0_sp - sp <= MAX_FRAME &&
+	       (low <= from || sp - from <= NEAR ||
+		is_first_thread(runtime, words, callbacks, thread));
 }
 
 /* FOUND saved, where SP is then as told, a place on the stack that called it: with the return
