@@ -13,12 +13,13 @@ keepers() {
 	done 2>/dev/null
 }
 
-# idle: waits until the one that keeps the heap has had nothing to do for two seconds.
+# idle: waits until the one that keeps the heap has had nothing to do for two seconds, although it had a processor for it.
 # shellcheck disable=SC2317 # A shell that GDB starts calls it.
 idle() {
-	local quiet=0
+	local quiet=0 keeper
 	for _ in {1..600}; do
-		if [ -z "$(cat "/proc/$(keepers)/task/"*/children)" ]; then
+		keeper=$(keepers)
+		if [ -z "$(cat "/proc/$keeper/task/"*/children)" ] && grep -q '^State:.S' "/proc/$keeper/status"; then
 			quiet=$((quiet + 1))
 		else
 			quiet=0
