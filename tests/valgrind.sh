@@ -33,7 +33,7 @@ $(head -n 20 "$work/err" "$work/log")"
 	fi
 }
 
-object=$("$GOHEAP" roots "$work/dump" | grep -om 1 '0xc000[0-9a-f]*')
+object=$("$GOHEAP" sql -e "$program" "$work/dump" "SELECT address FROM objects WHERE type LIKE 'main.%' LIMIT 1" | grep -o '0x[0-9a-f]*')
 entry=$("$GOHEAP" funcs "$program" | awk '/main\.main$/ { print $1; exit }')
 check info "$program"
 check funcs "$program"
