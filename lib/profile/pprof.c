@@ -115,9 +115,12 @@ static void write_sample(struct writing *writing, size_t number)
 	set_values(pprof, profile->allocations, profile->size, values);
 	set_values(pprof, gh_profile_inuse(profile), profile->size, values + 2);
 	gh_pprof_put_ints(&writing->out->message, GH_PPROF_SAMPLE_VALUE, values, 4);
-	gh_pprof_put_int(&writing->out->nested, GH_PPROF_LABEL_KEY, STRING_BYTES);
-	gh_pprof_put_int(&writing->out->nested, GH_PPROF_LABEL_NUM, profile->size);
-	gh_pprof_end_nested(writing->out, GH_PPROF_SAMPLE_LABEL);
+	/* Go's own writer divides bytes by objects, and labels no site that has neither yet. */
+	if (profile->allocations > 0) {
+		gh_pprof_put_int(&writing->out->nested, GH_PPROF_LABEL_KEY, STRING_BYTES);
+		gh_pprof_put_int(&writing->out->nested, GH_PPROF_LABEL_NUM, profile->size);
+		gh_pprof_end_nested(writing->out, GH_PPROF_SAMPLE_LABEL);
+	}
 	gh_pprof_end_message(writing->out, GH_PPROF_PROFILE_SAMPLE);
 }
 

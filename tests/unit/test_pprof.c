@@ -77,9 +77,15 @@ START_TEST(samples_are_scaled)
 	start_record(16, 1);
 	add_frame("main.f", "/f.go", 2);
 	end_record(2, 0);
+	/* Nothing of this is published yet. */
+	start_record(16, 1);
+	add_frame("main.f", "/f.go", 3);
+	end_record(0, 0);
 	walk(NULL, 524288);
 	ck_assert_uint_eq(profile.period, 524288);
-	ck_assert_uint_eq(profile.nsamples, 2);
+	ck_assert_uint_eq(profile.nsamples, 3);
+	check_values(2, 0, 0, 0, 0);
+	ck_assert_uint_eq(profile.label[2], 0);
 	check_values(0, 4, 2488234, 3, 1658822);
 	check_values(1, 65537, 1048592, 65537, 1048592);
 	ck_assert_uint_eq(profile.label[1], 16);
