@@ -95,9 +95,9 @@ compare_counts() {
 		"$("$GOHEAP" goroutines "$dump" | grep -c '^goroutine ')"
 	equal "$name: all goroutines" "$(report_of goroutines)" \
 		"$("$GOHEAP" goroutines -a "$dump" | grep -c '^goroutine ')"
-	equal "$name: frames" "$(report_of 'stack frames')" "$("$GOHEAP" frames "$dump" | wc -l)"
+	equal "$name: frames" "$(report_of 'stack frames')" "$("$GOHEAP" frames "$dump" | tail -n +2 | wc -l)"
 	equal "$name: types" "$(report_of types)" "$("$GOHEAP" types "$dump" | wc -l)"
-	equal "$name: itabs" "$(report_of itabs)" "$("$GOHEAP" itabs "$dump" | wc -l)"
+	equal "$name: itabs" "$(report_of itabs)" "$("$GOHEAP" itabs "$dump" | tail -n +2 | wc -l)"
 	equal "$name: no itab is without its type" 0 \
 		"$("$GOHEAP" itabs "$dump" | awk -F'\t' '$3 == "?"' | wc -l)"
 	equal "$name: CPUs" "$(count_of cpus)" "$("$GOHEAP" params "$dump" | sed -n 's/^cpus: *//p')"
@@ -115,7 +115,9 @@ check_records() {
 	has "$1: a thread is the process's first" "$("$GOHEAP" threads "$2")" "	$(count_of pid)	0x"
 	id=$("$GOHEAP" goroutines --grep '^main\.holdsDefers' --json "$2" | sed 's/^{"id":\([0-9]*\),.*/\1/')
 	equal "$1: deferred calls" 3 "$("$GOHEAP" defers "$2" | awk -F'\t' -v id="$id" '$1 == id' | wc -l)"
-	equal "$1: panics" 2 "$("$GOHEAP" panics "$2" | wc -l)"
+	equal "$1: panics" 2 "$("$GOHEAP" panics "$2" | tail -n +2 | wc -l)"
+	equal "$1: titles of their columns" "goroutine record argument_type argument_type_name argument_data defer next" \
+		"$("$GOHEAP" panics "$2" | head -n 1 | tr '\t' ' ')"
 	has "$1: the type of a run-time error" "$("$GOHEAP" panics "$2")" "	runtime\.errorString	"
 	"$GOHEAP" finalizers "$2" >"$work/finalizers"
 	between "$1: queued finalizers" 4 "$(grep -c '^queued' "$work/finalizers")" 8

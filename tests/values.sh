@@ -177,6 +177,7 @@ both() {
 		0x5000	64	yes	main.Node
 		0x5100	16	yes	main.Pair
 		(gdb) goheap itabs
+		address	indirect
 		0x7000	yes
 		(gdb) x/8gx 0x10000
 		0x10000:	0x0000000000010100	0x0000000000010400
@@ -218,6 +219,7 @@ prototype_records() {
 		main.worker(...)
 		main.main(...)
 		(gdb) goheap frames
+		goroutine	depth	sp	size	parent_sp	entry	pc	continuation	function
 		1	0	0x30000	128	0x30080	0x401000	0x401040	0x0	main.worker
 		1	0	0x30080	32	0x300a0	0x402000	0x402020	0x0	main.main
 		1	0	0x300a0	8	0x300a8	0x403000	0x403004	0x0	runtime.goexit
@@ -245,6 +247,7 @@ prototype_records() {
 		stack	0x30068	0x10600	a stack, 0x30068
 		stack	0x31068	0x10600	a stack, 0x31068
 		(gdb) goheap finalizers
+		state	object	func_value	entry	argument_type	argument_type_name	object_type	object_type_name
 		registered	0x10000	0x404800	0x404000	0x5000	main.Node	0x5100	main.Pair
 		(gdb) goheap params
 		format:           go1.3 prototype
@@ -275,6 +278,7 @@ typed_records() {
 		panicking in goroutine 2: main.Node, data 0x10000
 		deferred in goroutine 2: 0x404000 by 0x402030
 		(gdb) goheap frames
+		goroutine	depth	sp	size	child_sp	entry	pc	continuation	function
 		1	0	0x30000	128	0x0	0x401000	0x401040	0x401048	main.worker
 		1	1	0x30080	32	0x30000	0x402000	0x402020	0x402028	main.main
 		1	2	0x300a0	8	0x30080	0x403000	0x403004	0x40300c	runtime.goexit
@@ -307,13 +311,17 @@ typed_records() {
 		finalizer	?	0x10400	finalizer 0x404000 of 0x10000, +8
 		stack	0x31068	0x10600	goroutine 2, main.worker, sp_0x68
 		(gdb) goheap finalizers
+		state	object	func_value	entry	argument_type	argument_type_name	object_type	object_type_name
 		registered	0x10000	0x404800	0x404000	0x5000	main.Node	0x5100	main.Pair
 		queued	0x10100	0x404900	0x404100	0x5100	main.Pair	0x5000	main.Node
 		(gdb) goheap defers
+		goroutine	record	argp	pc	func_value	entry	next
 		2	0xb000	0x31000	0x402030	0xb080	0x404000	0xb040
 		(gdb) goheap panics
+		goroutine	record	argument_type	argument_type_name	argument_data	defer	next
 		2	0xc000	0x5000	main.Node	0x10000	0xb000	0xc040
 		(gdb) goheap threads
+		id	os_id	descriptor
 		3	4242	0xa000
 		(gdb) goheap memstats
 		alloc:            1000

@@ -30,13 +30,32 @@ int gh_records_print(const struct gh_options *options, enum gh_emit_layout layou
 #define KNOWN_SLICE(member) GH_COL_KNOWN_SLICE(struct gh_dump_record, member)
 #define TYPE_NAME(member)   GH_COL_TYPE_NAME(struct gh_dump_record, member)
 
-/* Prints the records of KIND. */
+/* Prints the titles of the columns in PARTS, whose last is NULL, before the first row. */
+static void print_titles(struct gh_emit *emit, const struct gh_column *const *parts)
+{
+	const char *before = "";
+	if (emit->json || emit->rows > 0)
+		return;
+	for (; *parts != NULL; parts++) {
+		for (const struct gh_column *column = *parts; column->key != NULL; column++) {
+			if (column->only == GH_IN_JSON)
+				continue;
+			fprintf(emit->out, "%s%s", before, column->key);
+			before = "\t";
+		}
+	}
+	putc('\n', emit->out);
+}
+
+/* Prints the records of KIND, below titles if TITLED. */
 static void print_records(struct gh_emit *emit, enum gh_dump_kind kind,
-			  const struct gh_column *columns)
+			  const struct gh_column *columns, bool titled)
 {
 	struct gh_dump_record record;
 	for (size_t i = 0; i < gh_dump_count(emit->dump, kind); i++) {
 		gh_dump_get(emit->dump, kind, i, &record);
+		if (titled)
+			print_titles(emit, (const struct gh_column *const[]){columns, NULL});
 		gh_emit_row(emit, columns, &record);
 	}
 }
@@ -97,10 +116,13 @@ static void print_frame(struct gh_emit *emit, struct owner owner, size_t number)
 	};
 	bool prototype = emit->dump->format == GH_DUMP_PROTOTYPE;
 	struct gh_dump_record record;
+	const struct gh_column *relative = prototype ? parent : child;
 	gh_dump_get(emit->dump, GH_DUMP_FRAME, number, &record);
+	print_titles(emit,
+		     (const struct gh_column *const[]){owner_columns, first, relative, last, NULL});
 	gh_emit_values(emit, owner_columns, &owner);
 	gh_emit_values(emit, first, &record);
-	gh_emit_values(emit, prototype ? parent : child, &record);
+	gh_emit_values(emit, relative, &record);
 	gh_emit_row(emit, last, &record);
 }
 
@@ -133,7 +155,7 @@ static void print_types(struct gh_emit *emit)
 	    FIELDS,
 	    {0},
 	};
-	print_records(emit, GH_DUMP_TYPE, columns);
+	print_records(emit, GH_DUMP_TYPE, columns, false);
 }
 
 int gh_records_types(const struct gh_options *options)
@@ -155,7 +177,7 @@ static void print_itabs(struct gh_emit *emit)
 	    {"type_name", TYPE_NAME(itab.type)},
 	    {0},
 	};
-	print_records(emit, GH_DUMP_ITAB, emit->dump->format <= GH_DUMP_1_3 ? old : columns);
+	print_records(emit, GH_DUMP_ITAB, emit->dump->format <= GH_DUMP_1_3 ? old : columns, true);
 }
 
 int gh_cmd_itabs(const struct gh_options *options)
@@ -183,8 +205,8 @@ static void print_finalizers(struct gh_emit *emit)
 	    {"object_type_name", TYPE_NAME(finalizer.object_type)},
 	    {0},
 	};
-	print_records(emit, GH_DUMP_FINALIZER, columns);
-	print_records(emit, GH_DUMP_QUEUED_FINALIZER, columns);
+	print_records(emit, GH_DUMP_FINALIZER, columns, true);
+	print_records(emit, GH_DUMP_QUEUED_FINALIZER, columns, true);
 }
 
 int gh_cmd_finalizers(const struct gh_options *options)
@@ -212,6 +234,7 @@ static void print_owned(struct gh_emit *emit, enum gh_dump_kind kind,
 			break;
 		}
 		gh_dump_get(dump, kind, i, &record);
+		print_titles(emit, (const struct gh_column *const[]){owner_columns, columns, NULL});
 		gh_emit_values(emit, owner_columns, &owner);
 		gh_emit_row(emit, columns, &record);
 	}
@@ -263,7 +286,7 @@ static void print_threads(struct gh_emit *emit)
 	    {"descriptor", ADDRESS(thread.m)},
 	    {0},
 	};
-	print_records(emit, GH_DUMP_THREAD, columns);
+	print_records(emit, GH_DUMP_THREAD, columns, true);
 }
 
 int gh_cmd_threads(const struct gh_options *options)
