@@ -87,6 +87,10 @@ check() {
 	run_until_ready "$directory/foreign.stripped"
 	"$GOHEAP" goroutines -p "$pid" -e "$twin" >"$work/live" 2>"$work/why"
 	"$GOHEAP" goroutines --json -p "$pid" >"$work/json" 2>"$work/why"
+	"$GOHEAP" hang "$pid" 2>"$work/why" | sed -nE 's/^in C: .*, asleep in read\(([0-9]+), ([^)]*)\).*/\1 \2/p' >"$work/reads"
+	has "$name: what a thread in C reads" "$(cat "$work/reads")" '^[0-9]+ pipe:\[[0-9]+\]$'
+	same "$name: it is what the kernel says that descriptor is of" "$work/reads" \
+		<(while read -r descriptor _; do echo "$descriptor $(readlink "/proc/$pid/fd/$descriptor")"; done <"$work/reads")
 	gdb -q -nx -batch -iex 'set auto-load off' -ex 'thread apply all frame apply all -q info frame' -ex "generate-core-file $work/core" -p "$pid" "$twin" >"$work/gdb" 2>"$work/why"
 	end "$pid"
 	theirs "$work/gdb" >"$work/theirs"

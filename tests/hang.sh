@@ -37,9 +37,9 @@ check() {
 	has "$name: who waits, who has it, and what that does" "$hang" \
 		"^3 goroutines: lock sync\.Mutex 0x[0-9a-f]+ \(locked\), in main\.handle at .*/main\.go:[0-9]+; $5 by goroutine $goroutine \(main\.$3 at .*/main\.go:[0-9]+\), which is $does\$"
 	case $2 in
-	c) has "$name: its thread" "$hang" "^in C: goroutine $goroutine \(main\.$3 at [^ ]*\), on thread $thread, asleep( \(.*\))?\$" ;;
+	c) has "$name: its thread" "$hang" "^in C: goroutine $goroutine \(main\.$3 at [^ ]*\), on thread $thread, asleep in futex( \(.*\))?\$" ;;
 	kernel)
-		has "$name: its thread" "$hang" "^in C: goroutine $goroutine \(main\.$3 at [^ ]*\), on thread $thread, in the kernel, where no signal reaches it"
+		has "$name: its thread" "$hang" "^in C: goroutine $goroutine \(main\.$3 at [^ ]*\), on thread $thread, in the kernel, where no signal reaches it, in (vfork|clone)( \(.*\))?\$"
 		has "$name: among the threads" "$hang" "^[0-9]+ threads: .* 1 in the kernel, where no signal reaches them \(thread $thread"
 		has "$name: among the threads, as JSON" "$("$GOHEAP" hang --json -p "$pid" 2>"$work/why")" \
 			"^\{\"part\":\"threads\",.*,\"running\":[0-9]+,\"sleeping\":[0-9]+,\"stopped\":0,\"traced\":0,\"stuck\":$(states | grep -c D),\"first_stuck\":$thread$(sed '/^0$/d; s/.*/,"kernel_function":"&"/' "/proc/$pid/task/$thread/wchan")\}"

@@ -1,7 +1,5 @@
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,25 +144,4 @@ bool gh_descriptor_read(char *text, size_t size, const struct gh_sockets *socket
 	if (i < sockets->count && sockets->items[i].inode == inode)
 		write_socket(text, size, &sockets->items[i], end);
 	return true;
-}
-
-void gh_system_calls_read(struct gh_system_calls *calls, int pid)
-{
-	char path[PATH_MAX];
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	DIR *tasks = opendir(path);
-	const struct dirent *entry;
-	while (tasks != NULL && (entry = readdir(tasks)) != NULL) {
-		struct gh_system_call call;
-		snprintf(path, sizeof(path), "/proc/%d/task/%s/syscall", pid, entry->d_name);
-		FILE *file = entry->d_name[0] != '.' ? fopen(path, "re") : NULL;
-		if (file == NULL)
-			continue;
-		if (fscanf(file, "%" SCNd64 " %" SCNx64 " %*x %*x %*x %*x %*x %" SCNx64,
-			   &call.number, &call.first, &call.sp) == 3)
-			gh_vector_push(calls, call);
-		fclose(file);
-	}
-	if (tasks != NULL)
-		closedir(tasks);
 }

@@ -5,8 +5,8 @@
  * - pages.c: which pages are in memory; memory_parts.c: parts of it;
  * - free_memory.c: whether the machine has room for a copy; modest.c: memory and processors are the
  *   process's first;
- * - thread_states.c: what threads do; descriptors.c: their system calls, and what descriptors are
- * of. */
+ * - thread_states.c: what threads do; system_calls.c: the calls that they are in; descriptors.c:
+ *   what descriptors are of. */
 #ifndef GH_TRACE_TRACE_H
 #define GH_TRACE_TRACE_H
 
@@ -160,6 +160,7 @@ bool gh_descriptors_count(uint64_t *count, uint64_t *limit, int pid);
 
 /* A system call that a thread of a process is in. */
 struct gh_system_call {
+	int thread; /* the system's number of it */
 	int64_t number;
 	uint64_t first; /* its first argument */
 	uint64_t sp;    /* of the thread */
@@ -171,6 +172,10 @@ struct gh_system_calls GH_VECTOR(struct gh_system_call);
  *
  * Source: /proc/pid/syscall in `man 5 proc'. */
 void gh_system_calls_read(struct gh_system_calls *calls, int pid);
+
+/* The name of CALL, of a process of this machine's own word size, if it is one in which threads
+ * wait; else NULL. *HAS_DESCRIPTOR: its first argument is one. */
+const char *gh_system_call_name(const struct gh_system_call *call, bool *has_descriptor);
 
 /* A socket of the network that a process is in. */
 struct gh_socket {

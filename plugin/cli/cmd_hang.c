@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/trace/trace.h"
+#include "lib/util/escape.h"
 #include "plugin/command/command.h"
 #include "plugin/command/wait_query.h"
 #include "plugin/findings/findings.h"
@@ -216,9 +217,35 @@ static uint64_t thread_of(const struct gh_dump *dump, const struct gh_dump_gorou
 	return 0;
 }
 
+/* Prints BEFORE, the system call that THREAD is in, and what its descriptor is of. */
+static void print_system_call(struct gh_wait_query *query, uint64_t thread, const char *before)
+{
+	char text[GH_DESCRIPTOR_TEXT];
+	bool has_descriptor;
+	/* A program of 32 bits has other numbers. */
+	if (query->dump.word != sizeof(void *))
+		return;
+	for (size_t i = 0; i < query->calls.count; i++) {
+		const struct gh_system_call *call = &query->calls.items[i];
+		const char *name = (uint64_t)call->thread == thread
+				       ? gh_system_call_name(call, &has_descriptor)
+				       : NULL;
+		if (name == NULL)
+			continue;
+		printf("%s%s", before, name);
+		if (!has_descriptor)
+			continue;
+		printf("(%d", (int)call->first);
+		if (gh_wait_descriptor_of(query, (int)call->first, text, sizeof(text), false)) {
+			fputs(", ", stdout);
+			gh_escape_print(stdout, text);
+		}
+		putchar(')');
+	}
+}
+
 /* Prints the thread of GOROUTINE, and what that does, as far as it is known. */
-static void print_thread(const struct gh_wait_query *query,
-			 const struct gh_dump_goroutine *goroutine)
+static void print_thread(struct gh_wait_query *query, const struct gh_dump_goroutine *goroutine)
 {
 	static const struct {
 		char state;
@@ -232,10 +259,14 @@ static void print_thread(const struct gh_wait_query *query,
 		return;
 	printf(", on thread %" PRIu64, thread);
 	char state = query->pid != 0 ? gh_thread_state_read(where, query->pid, (int)thread) : '?';
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		if (texts[i].state == state)
-			printf(", %s%s%s%s", texts[i].text, *where != '\0' ? " (" : "", where,
-			       *where != '\0' ? ")" : "");
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		if (texts[i].state != state)
+			continue;
+		printf(", %s", texts[i].text);
+		if (state != 'R')
+			print_system_call(query, thread, state == 'S' ? " in " : ", in ");
+		printf("%s%s%s", *where != '\0' ? " (" : "", where, *where != '\0' ? ")" : "");
+	}
 }
 
 /* What keeps goroutines on threads. */
