@@ -306,7 +306,7 @@ check_stoppers() {
 	"$program" wait >"$work/output" &
 	pid=$!
 	wait_until grep -q ready "$work/output"
-	"$GOHEAP" hang --json -p "$pid" >"$work/json" 2>"$work/why"
+	wait_until all_wait_for_world
 	told_of_world x
 	timeout 60 gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
 	kill -KILL "$pid"
@@ -321,6 +321,13 @@ check_stoppers() {
 		equal "$name: both in $way" '2 goroutines wait to stop the world: main.report
 2 goroutines wait to start a collection: main.collect' "$(sed -nE 's/^(.* wait to [a-z ]*: )goroutine [0-9]+ \((main[^ ]*) at .*\) is the first$/\1\2/p' "$work/$way")"
 	done
+}
+
+# shellcheck disable=SC2317 # wait_until calls it
+# all_wait_for_world: by $work/json, all four do that have been started to.
+all_wait_for_world() {
+	"$GOHEAP" hang --json -p "$pid" >"$work/json" 2>"$work/why"
+	grep -q '"waits_to":"stop the world","count":2,' "$work/json" && grep -q '"waits_to":"start a collection","count":2,' "$work/json"
 }
 
 # told_of_world PATTERN: what goheap says of the process, in $work/hang, has a line of that pattern.
