@@ -106,7 +106,7 @@ size_t gh_first_words_fill(const struct gh_live_copy *live, uint64_t address, ui
 	const struct gh_live_part *parts = live->parts.list.items;
 	size_t count = live->parts.list.count;
 	size_t i = gh_lower_bound(count, k, parts[k].start + parts[k].size <= address);
-	while (i < count && parts[i].whole)
+	while (i < count && parts[i].whole && parts[i].start < address + size)
 		i++;
 	*left = size;
 	if (i == count || parts[i].start >= address + size)
