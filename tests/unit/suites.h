@@ -19,7 +19,7 @@
 	X(value_net) X(value_part) X(words) X(cache) X(view) X(emit) X(profile_text) X(dot) \
 	X(goroutine_list) X(root_names) X(holders) X(print_answers) X(web) X(web_request) \
 	X(web_running) X(process) X(g_layout) X(goroutine_scan) X(panic) X(mappings) \
-	X(free_memory) X(collections) X(waits) X(sync_waits) X(leaked) X(modules) X(span_pointers) X(arenas) \
+	X(first_words) X(free_memory) X(collections) X(waits) X(sync_waits) X(leaked) X(modules) X(span_pointers) X(arenas) \
 	X(closure) X(pool_lists) X(core_symbols) X(scarcity)
 /* clang-format on */
 
