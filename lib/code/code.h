@@ -13,9 +13,9 @@
  * - stack_switch*.c: by machine, where the caller is in code that has switched stacks: calls of C,
  *   the vDSO and systemstack;
  * - global_refs.c: which functions refer to a global;
- * - survey.c, known_values.c: what registers hold at each instruction, for receiver.c: where the
- *   receivers of methods that a function calls are; for closure.c: what closures have captured; and
- *   for what is declared in code_types.h;
+ * - survey.c, reading_passes.c, known_values.c: what registers hold at each instruction, for
+ *   receiver.c: where the receivers of methods that a function calls are; for closure.c: what
+ *   closures have captured; and for what is declared in code_types.h;
  * - x86_decode.c, x86_effects.c: the instructions of x86, for all of these. */
 #ifndef GH_CODE_CODE_H
 #define GH_CODE_CODE_H

@@ -1,7 +1,7 @@
 /* What a program's code says of types:
  *
- * - code_types.c: those of what globals lead to, and of closures; dictionary.c: those that are in
- *   the dictionaries of generic functions;
+ * - code_types.c: those of what globals lead to, and of closures; runtime_calls.c: those that calls
+ *   tell; dictionary.c: those that are in the dictionaries of generic functions;
  * - word_origins.c: what the words in frames are made from. */
 #ifndef GH_CODE_CODE_TYPES_H
 #define GH_CODE_CODE_TYPES_H

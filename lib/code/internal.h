@@ -224,6 +224,13 @@ bool gh_reading_is_in_spills(const struct gh_reading *reading, size_t at);
 bool gh_reading_start(struct gh_reading *reading, const struct gh_pclntab *tab,
 		      const struct gh_func *func);
 
+/* Leaves in VALUE what OTHER says as well. */
+void gh_reading_meet(struct gh_reading *reading, struct gh_value *value,
+		     const struct gh_value *other);
+
+/* Reads the instruction INS, which is at AT. */
+void gh_reading_step(struct gh_reading *reading, const struct gh_x86 *ins, size_t at);
+
 /* Reads it. */
 void gh_reading_run(struct gh_reading *reading);
 
@@ -231,6 +238,10 @@ void gh_reading_run(struct gh_reading *reading);
 bool gh_reading_failed(const struct gh_reading *reading);
 
 void gh_reading_free(struct gh_reading *reading);
+
+/* The place, and 1, of what the runtime's function NAME does with a type; 0 if it does nothing with
+ * one. */
+uint8_t gh_operation_find(const char *name);
 
 /* What a call of the runtime's made. */
 struct gh_made {
@@ -256,6 +267,11 @@ struct gh_used {
 	uint8_t kind;  /* enum gh_code_type_kind: what the value is of the type */
 	struct gh_value value;
 };
+
+/* What the function that gh_operation_find has given PLACE makes where KNOWN is known, and what it
+ * uses, in TYPES' program: a function too, which it has the address of. */
+void gh_operation_apply(const struct gh_rtypes *types, uint8_t place, const struct gh_known *known,
+			struct gh_made *made, struct gh_used *used);
 
 /* What a call of the function at CALLEE, of TYPES' program, makes where KNOWN is known, and what it
  * uses. True if it keeps all registers, and gives no result. */

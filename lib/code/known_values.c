@@ -1,6 +1,5 @@
-/* What registers hold at each instruction of a function, where that does not depend on how control
- * came there; and, in a reading that settles, what the words of its frame do. */
-#include <stdlib.h>
+/* What registers hold after each instruction of a function, where that does not depend on how
+ * control came there; and, in a reading that settles, what the words of its frame do. */
 #include <string.h>
 
 #include "lib/code/internal.h"
@@ -12,7 +11,6 @@ enum {
 	XOR_FIRST = 0x31,
 	XOR_LAST = 0x33,
 	MOV_IMMEDIATE = 0xc7,
-	RET = 0xc3,
 	ADD_IMMEDIATE_8 = 0x83,
 	ADD_IMMEDIATE = 0x81,
 	CMPXCHG = 0x0fb1,
@@ -25,13 +23,6 @@ enum {
 static bool is_word(const struct gh_reading *reading, const struct gh_x86 *ins)
 {
 	return reading->is_64_bit ? (ins->rex & REX_W) != 0 : !ins->short_operands;
-}
-
-static struct gh_jump_target *find_target(const struct gh_reading *reading, size_t at)
-{
-	struct gh_jump_target *targets = reading->targets.items;
-	size_t i = gh_lower_bound(reading->targets.count, k, targets[k].at < at);
-	return i < reading->targets.count && targets[i].at == at ? &targets[i] : NULL;
 }
 
 static bool is_same(const struct gh_value *a, const struct gh_value *b)
@@ -77,9 +68,8 @@ static struct gh_value by_argument(const struct gh_reading *reading, const struc
 	return by;
 }
 
-/* Leaves in VALUE what OTHER says as well. */
-static void meet_value(struct gh_reading *reading, struct gh_value *value,
-		       const struct gh_value *other)
+void gh_reading_meet(struct gh_reading *reading, struct gh_value *value,
+		     const struct gh_value *other)
 {
 	bool weak = reading->settles && is_address(other) && value->from == GH_VALUE_RESULT;
 	if (value->from == GH_VALUE_UNKNOWN || other->from == GH_VALUE_ZERO || weak ||
@@ -96,25 +86,6 @@ static void meet_value(struct gh_reading *reading, struct gh_value *value,
 	else
 		value->from = GH_VALUE_UNKNOWN;
 	reading->changed = true;
-}
-
-static void meet(struct gh_reading *reading, struct gh_known *known, const struct gh_known *other)
-{
-	for (size_t i = 0; i < GH_X86_REGISTERS; i++)
-		meet_value(reading, &known->registers[i], &other->registers[i]);
-	meet_value(reading, &known->argument, &other->argument);
-}
-
-static void reach(struct gh_reading *reading, struct gh_jump_target *target)
-{
-	if (target->is_loop && !reading->settles)
-		return;
-	if (target->reached)
-		meet(reading, &target->known, &reading->known);
-	else
-		target->known = reading->known;
-	reading->changed |= !target->reached;
-	target->reached = true;
 }
 
 /* The address of the operand in memory of INS, which ends at END. */
@@ -145,7 +116,7 @@ static void meet_slot(struct gh_reading *reading, size_t at, int64_t offset,
 				   ? find_slot(reading, offset)
 				   : NULL;
 	if (slot != NULL)
-		meet_value(reading, &slot->value, value);
+		gh_reading_meet(reading, &slot->value, value);
 }
 
 /* What is at the address VALUE. */
@@ -332,15 +303,6 @@ static bool is_vector(const struct gh_x86 *ins)
 	}
 }
 
-/* Nothing is known but, at the function's first instruction, what its registers are. */
-static struct gh_known nothing(const struct gh_reading *reading, size_t at)
-{
-	struct gh_known known = {0};
-	for (uint32_t i = 0; at == 0 && reading->follows && i < GH_X86_REGISTERS; i++)
-		known.registers[i] = (struct gh_value){.from = GH_VALUE_ARGUMENT, .number = i};
-	return known;
-}
-
 /* The instruction INS, which is at AT, calls. */
 static void call(struct gh_reading *reading, const struct gh_x86 *ins, size_t at)
 {
@@ -374,19 +336,10 @@ static void move_sp(struct gh_reading *reading, const struct gh_x86 *ins)
 		known->registers[(ins->opcode & 7U) | (ins->rex & 1U) << 3].from = GH_VALUE_UNKNOWN;
 }
 
-/* Reads the instruction INS, which is at AT. */
-static void step(struct gh_reading *reading, const struct gh_x86 *ins, size_t at)
+void gh_reading_step(struct gh_reading *reading, const struct gh_x86 *ins, size_t at)
 {
 	struct gh_known *known = &reading->known;
 	bool is_locked = ins->opcode == CMPXCHG || ins->opcode == XADD;
-	struct gh_jump_target *target =
-	    gh_x86_is_jump(ins)
-		? find_target(reading, at + ins->length + (size_t)(int64_t)ins->immediate)
-		: NULL;
-	if (target != NULL && !gh_reading_is_in_spills(reading, at))
-		reach(reading, target);
-	if (ins->opcode == RET && reading->settles)
-		meet_value(reading, &reading->returned, &known->registers[RAX]);
 	if (ins->opcode == GH_X86_CALL ||
 	    (ins->opcode == GH_X86_GROUP_5 && (ins->modrm & GH_X86_REG) == GH_X86_GROUP_5_CALL)) {
 		call(reading, ins, at);
@@ -406,86 +359,4 @@ static void step(struct gh_reading *reading, const struct gh_x86 *ins, size_t at
 		store_elsewhere(reading, ins, at);
 		compute(reading, ins, at);
 	}
-}
-
-static int compare_slots(const void *a, const void *b)
-{
-	const struct gh_slot *x = a, *y = b;
-	return (x->offset > y->offset) - (x->offset < y->offset);
-}
-
-/* INS, which is at AT and nothing comes to, is there for what follows to be aligned. */
-static bool is_padding(const struct gh_reading *reading, const struct gh_x86 *ins, size_t at)
-{
-	return reading->settles && at > 0 &&
-	       (ins->opcode == GH_X86_NOP || ins->opcode == GH_X86_LONG_NOP);
-}
-
-/* Reads all of the code once. */
-static void read_once(struct gh_reading *reading)
-{
-	size_t size = gh_cursor_size(&reading->code);
-	const uint8_t *code = reading->code.start;
-	struct gh_x86 ins;
-	bool dead = false; /* nothing has come here yet */
-	reading->frame = reading->pushed = reading->ncalls = 0;
-	reading->goes_on = true;
-	reading->changed = false;
-	reading->known = nothing(reading, 0);
-	for (size_t at = 0;
-	     at < size && gh_x86_decode(&ins, code + at, size - at, reading->is_64_bit);
-	     at += ins.length) {
-		struct gh_jump_target *target = find_target(reading, at);
-		if (target != NULL && reading->goes_on && !dead)
-			reach(reading, target);
-		if (target == NULL && !reading->goes_on && is_padding(reading, &ins, at))
-			continue;
-		if (target != NULL || !reading->goes_on) {
-			dead = reading->settles && at > 0 && target != NULL && !target->reached;
-			reading->known = target != NULL && target->reached ? target->known
-									   : nothing(reading, at);
-		}
-		if (!dead)
-			step(reading, &ins, at);
-		reading->goes_on = !gh_x86_ends(&ins);
-	}
-}
-
-/* Makes room for each word of the frame that is written. */
-static void find_slots(struct gh_reading *reading)
-{
-	for (size_t i = 0; i < reading->stores.count; i++) {
-		const struct gh_store *store = &reading->stores.items[i];
-		struct gh_slot slot = {store->at, store->offset, {.from = GH_VALUE_ZERO}};
-		if (store->in_frame)
-			gh_vector_push(&reading->slots, slot);
-	}
-	struct gh_slot *slots = reading->slots.items;
-	size_t kept = 0;
-	if (reading->slots.count > 0)
-		qsort(slots, reading->slots.count, sizeof(*slots), compare_slots);
-	for (size_t i = 0; i < reading->slots.count; i++)
-		if (kept == 0 || slots[kept - 1].offset != slots[i].offset)
-			slots[kept++] = slots[i];
-	reading->slots.count = kept;
-}
-
-void gh_reading_run(struct gh_reading *reading)
-{
-	reading->is_last = !reading->settles;
-	if (reading->settles) {
-		find_slots(reading);
-		reading->returned.from = GH_VALUE_ZERO;
-		/* A table of jumps may lead to any of them. */
-		for (size_t i = 0; reading->has_table && i < reading->targets.count; i++)
-			reading->targets.items[i].reached = true;
-	}
-	for (unsigned i = 0; i < GH_READING_PASSES && !reading->is_last; i++) {
-		read_once(reading);
-		reading->is_last = !reading->changed;
-	}
-	if (reading->is_last)
-		read_once(reading);
-	else
-		reading->slots.count = 0;
 }
