@@ -111,6 +111,21 @@ check_locals() {
 	done
 }
 
+# check_loops RELEASE: what loops store in package variables has its type, where the compiler puts parts of a loop behind those
+# that follow them, too.
+check_loops() {
+	local name="Go $1: loops" directory
+	[ "${1#1.}" -ge 18 ] && sample "$name" "$1" loops || return 0
+	if ! "$directory/loops.stripped" "$work/dump" >"$work/said"; then
+		fail "$name: the sample writes its dump"
+		return
+	fi
+	compare "$name" 90 -e "$directory/loops.stripped"
+	# Of two types that one store has, none is known.
+	paste "$work/expected" "$work/found" | awk -F'\t' '$1 != $2 { print $1 }' | grep -vxE 'main\.(Left|Right)' | sort -u >"$work/untyped"
+	same "$name: all but what one store has two types of" /dev/null "$work/untyped"
+}
+
 # check_gdb NAME DIRECTORY: in GDB an object comes with the command that prints its value.
 check_gdb() {
 	local address session command
@@ -197,6 +212,7 @@ releases=$("$tests/toolchain" list)
 for release in $(releases "$apart_maps"); do
 	check_release "$release"
 	check_locals "$release"
+	check_loops "$release"
 done
 last=${RELEASES:-$(tail -n 1 <<<"$releases")}
 in_full PIE && check_release "${last##* }" -buildmode=pie

@@ -36,7 +36,8 @@ struct finder {
 	struct gh_made_list results;       /* of its calls */
 	struct GH_VECTOR(struct use) uses; /* by function, once all are read */
 	struct GH_VECTOR(struct pass) passes;
-	bool failed; /* memory ran out */
+	bool carries; /* a jump goes back with what a call has made */
+	bool failed;  /* memory ran out */
 };
 
 static bool find_functions(struct finder *finder)
@@ -141,7 +142,10 @@ static bool take_call(struct gh_reading *reading, size_t at, uint64_t callee)
 			gh_vector_push(&finder->passes,
 				       (struct pass){callee, make_type(first, 0, 0)});
 	}
-	gh_vector_push(&finder->results, result);
+	if (reading->ncalls < finder->results.count)
+		finder->results.items[reading->ncalls] = result;
+	else
+		gh_vector_push(&finder->results, result);
 	return false;
 }
 
@@ -158,6 +162,15 @@ static void take_store(struct gh_reading *reading, const struct gh_value *addres
 	struct gh_value word = *address;
 	word.offsets[++word.nloads] = 0;
 	take(finder, &word, result->type, result->kind);
+}
+
+/* The next reading has more to say if a call's result is in a register. */
+static void take_jump_back(struct gh_reading *reading)
+{
+	struct finder *finder = reading->context;
+	for (size_t i = 0; i < GH_X86_REGISTERS && !finder->carries; i++)
+		finder->carries =
+		    gh_made_by_call(&finder->results, &reading->known.registers[i]) != NULL;
 }
 
 static int compare_uses(const void *a, const void *b)
@@ -218,14 +231,33 @@ static void sort_types(struct gh_entry_types *list)
 	list->count = kept;
 }
 
+/* Forgets what was found since FINDER was as BEFORE. */
+static void forget(struct finder *finder, const struct finder *before)
+{
+	finder->found.globals.count = before->found.globals.count;
+	finder->found.closures.count = before->found.closures.count;
+	finder->found.functions.count = before->found.functions.count;
+	finder->uses.count = before->uses.count;
+	finder->passes.count = before->passes.count;
+}
+
 static bool read_function(struct finder *finder, const struct gh_func *func)
 {
-	struct gh_reading reading = {
-	    .follows = true, .context = finder, .on_call = take_call, .on_store = take_store};
+	struct gh_reading reading = {.follows = true,
+				     .context = finder,
+				     .on_call = take_call,
+				     .on_store = take_store,
+				     .on_jump_back = take_jump_back};
+	const struct finder before = *finder;
 	finder->function = func->entry;
 	finder->results.count = 0;
+	finder->carries = false;
 	if (gh_reading_start(&reading, finder->types->tab, func))
 		gh_reading_run(&reading);
+	if (finder->carries) {
+		forget(finder, &before);
+		gh_reading_run_again(&reading);
+	}
 	bool ok = !gh_reading_failed(&reading);
 	gh_reading_free(&reading);
 	return ok;

@@ -135,6 +135,7 @@ struct gh_jump_target {
 	size_t at;
 	bool reached;
 	bool is_loop; /* it is jumped to from there or after it */
+	bool is_next; /* control comes to it from before it, too, by a jump or without one */
 	struct gh_known known;
 };
 
@@ -190,6 +191,9 @@ struct gh_reading {
 	/* The call at AT, which is number ncalls. True if it keeps all registers. CALLEE is 0 if
 	 * it is not told. */
 	bool (*on_call)(struct gh_reading *reading, size_t at, uint64_t callee);
+	/* A jump goes back to where control comes only by such, and all jumps are known:
+	 * gh_reading_run_again may tell more. NULL if nobody asks. */
+	void (*on_jump_back)(struct gh_reading *reading);
 	/* A locked instruction at AT works on ADDRESS. NULL if nobody asks. */
 	void (*on_locked)(struct gh_reading *reading, size_t at, const struct gh_value *address);
 	/* VALUE is stored at ADDRESS, which is not in the frame. NULL if nobody asks. */
@@ -233,6 +237,11 @@ void gh_reading_step(struct gh_reading *reading, const struct gh_x86 *ins, size_
 
 /* Reads it. */
 void gh_reading_run(struct gh_reading *reading);
+
+/* Reads it again, if on_jump_back was called and it does not settle. Where control comes only by
+ * jumps back, nothing was known; now what all of them agreed on is. Go puts the bodies of loops
+ * there, and what follows a write barrier. Calls keep their numbers. */
+void gh_reading_run_again(struct gh_reading *reading);
 
 /* Memory ran out. */
 bool gh_reading_failed(const struct gh_reading *reading);

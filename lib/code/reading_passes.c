@@ -23,7 +23,7 @@ static void meet(struct gh_reading *reading, struct gh_known *known, const struc
 
 static void reach(struct gh_reading *reading, struct gh_jump_target *target)
 {
-	if (target->is_loop && !reading->settles)
+	if (target->is_loop && target->is_next && !reading->settles)
 		return;
 	if (target->reached)
 		meet(reading, &target->known, &reading->known);
@@ -51,6 +51,9 @@ static void leave(struct gh_reading *reading, const struct gh_x86 *ins, size_t a
 		: NULL;
 	if (target != NULL && !gh_reading_is_in_spills(reading, at))
 		reach(reading, target);
+	if (target != NULL && target->is_loop && !target->is_next && reading->is_whole &&
+	    !reading->has_table && reading->on_jump_back != NULL)
+		reading->on_jump_back(reading);
 	if (ins->opcode == RET && reading->settles)
 		gh_reading_meet(reading, &reading->returned, &reading->known.registers[RAX]);
 }
@@ -74,6 +77,8 @@ static void read_once(struct gh_reading *reading)
 	size_t size = gh_cursor_size(&reading->code);
 	const uint8_t *code = reading->code.start;
 	struct gh_x86 ins;
+	struct gh_jump_target *targets = reading->targets.items;
+	size_t next = 0;   /* the target that is here, or after it */
 	bool dead = false; /* nothing has come here yet */
 	reading->frame = reading->pushed = reading->ncalls = 0;
 	reading->goes_on = true;
@@ -82,9 +87,14 @@ static void read_once(struct gh_reading *reading)
 	for (size_t at = 0;
 	     at < size && gh_x86_decode(&ins, code + at, size - at, reading->is_64_bit);
 	     at += ins.length) {
-		struct gh_jump_target *target = find_target(reading, at);
-		if (target != NULL && reading->goes_on && !dead)
+		while (next < reading->targets.count && targets[next].at < at)
+			next++;
+		bool is_target = next < reading->targets.count && targets[next].at == at;
+		struct gh_jump_target *target = is_target ? &targets[next] : NULL;
+		if (target != NULL && reading->goes_on && !dead) {
+			target->is_next = true;
 			reach(reading, target);
+		}
 		if (target == NULL && !reading->goes_on && is_padding(reading, &ins, at))
 			continue;
 		if (target != NULL || !reading->goes_on) {
@@ -137,4 +147,12 @@ void gh_reading_run(struct gh_reading *reading)
 		read_once(reading);
 	else
 		reading->slots.count = 0;
+}
+
+void gh_reading_run_again(struct gh_reading *reading)
+{
+	for (size_t i = 0; i < reading->targets.count; i++)
+		reading->targets.items[i].reached &= reading->targets.items[i].is_loop;
+	reading->slots.count = 0;
+	read_once(reading);
 }

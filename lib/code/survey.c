@@ -147,19 +147,21 @@ static void find_targets(struct gh_reading *reading)
 	for (size_t i = 0; i < reading->branches.count; i++) {
 		const struct gh_branch *branch = &reading->branches.items[i];
 		if (branch->to != SIZE_MAX)
-			gh_vector_push(
-			    &reading->targets,
-			    ((struct gh_jump_target){.at = branch->to,
-						     .is_loop = goes_back(reading, branch)}));
+			gh_vector_push(&reading->targets, ((struct gh_jump_target){
+							      .at = branch->to,
+							      .is_loop = goes_back(reading, branch),
+							      .is_next = branch->to > branch->at}));
 	}
 	targets = reading->targets.items;
 	if (reading->targets.count > 0)
 		qsort(targets, reading->targets.count, sizeof(*targets), compare_targets);
 	for (size_t i = 0; i < reading->targets.count; i++) {
-		if (kept > 0 && targets[kept - 1].at == targets[i].at)
+		if (kept > 0 && targets[kept - 1].at == targets[i].at) {
 			targets[kept - 1].is_loop |= targets[i].is_loop;
-		else
+			targets[kept - 1].is_next |= targets[i].is_next;
+		} else {
 			targets[kept++] = targets[i];
+		}
 	}
 	reading->targets.count = kept;
 }

@@ -46,14 +46,16 @@ struct last_call {
 	size_t count;
 	size_t at;
 	uint64_t callee;
-	bool keeps; /* what calls answer: they keep all registers */
+	bool keeps;     /* what calls answer: they keep all registers */
+	bool goes_back; /* a jump did, to where no other way leads */
 };
 
 /* A reading of amd64's code, with what results, arguments and words written once hold, of a
  * function whose locals take 32 bytes; calls are noted in LAST. */
 struct gh_reading codewalk_reading(struct last_call *last);
 
-/* Reads the SIZE bytes at CODE and a call behind them, of the next instruction. */
+/* Reads the SIZE bytes at CODE and a call behind them, of the next instruction; again where READING
+ * notes that a jump went back. */
 void codewalk_read(struct gh_reading *reading, const char *code, size_t size);
 
 /* VALUE is what is EXPECTED. */

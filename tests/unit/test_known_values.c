@@ -259,6 +259,44 @@ START_TEST(what_is_known_does_not_depend_on_the_way)
 }
 END_TEST
 
+static void note_jump_back(struct gh_reading *reading)
+{
+	struct last_call *last = reading->context;
+	last->goes_back = true;
+}
+
+static struct gh_reading again(struct last_call *last)
+{
+	struct gh_reading reading = codewalk_reading(last);
+	reading.on_jump_back = note_jump_back;
+	return reading;
+}
+
+START_TEST(where_only_jumps_back_lead_is_known_what_they_agree_on)
+{
+	static const struct code_value rows[] = {
+	    /* jmp 2f; 1: jmp 3f; 2: mov rcx,rax; jmp 1b; 3: */
+	    {CODE("\xeb\x02\xeb\x05\x48\x89\xc1\xeb\xf9"), 1, ARG(0, 0, 0)},
+	    /* jmp 2f; 1: jmp 3f; 2: mov rcx,rax; je 1b; mov rcx,rax; jmp 1b; 3: */
+	    {CODE("\xeb\x02\xeb\x0a\x48\x89\xc1\x74\xf9\x48\x89\xc1\xeb\xf4"), 1, ARG(0, 0, 0)},
+	    /* the same with mov rcx,rdx after the first jump */
+	    {CODE("\xeb\x02\xeb\x0a\x48\x89\xc1\x74\xf9\x48\x89\xd1\xeb\xf4"), 1, UNKNOWN},
+	    /* je 2f; 1: jmp 3f; 2: mov rcx,rax; jmp 1b; 3: */
+	    {CODE("\x74\x02\xeb\x05\x48\x89\xc1\xeb\xf9"), 1, UNKNOWN},
+	    /* je 1f; jmp 2f; 1: jmp 3f; 2: mov rcx,rax; jmp 1b; 3: */
+	    {CODE("\x74\x02\xeb\x02\xeb\x05\x48\x89\xc1\xeb\xf9"), 1, UNKNOWN},
+	    /* A table of jumps may lead anywhere: je 0f; jmp rax; 0: jmp 2f; 1: jmp 3f; 2: mov
+	     * rcx,rax; jmp 1b; 3: */
+	    {CODE("\x74\x02\xff\xe0\xeb\x02\xeb\x05\x48\x89\xc1\xeb\xf9"), 1, UNKNOWN},
+	    /* What a word that is written once holds: jmp 2f; 1: jmp 3f; 2: mov [rsp+8],rax; mov
+	     * rcx,[rsp+8]; jmp 1b; 3: */
+	    {CODE("\xeb\x02\xeb\x0c\x48\x89\x44\x24\x08\x48\x8b\x4c\x24\x08\xeb\xf2"), 1,
+	     ARG(0, 0, 0)},
+	};
+	CHECK(again, rows);
+}
+END_TEST
+
 static struct gh_reading settling(struct last_call *last)
 {
 	struct gh_reading reading = codewalk_reading(last);
@@ -331,6 +369,7 @@ END_TEST
 void known_values_tests(TCase *tests)
 {
 	tcase_add_test(tests, ways_agree_where_one_has_nothing);
+	tcase_add_test(tests, where_only_jumps_back_lead_is_known_what_they_agree_on);
 	tcase_add_test(tests, words_hold_what_all_that_write_them_agree_on);
 	tcase_add_test(tests, registers_hold_what_is_moved_and_added);
 	tcase_add_test(tests, globals_are_at_their_addresses);
