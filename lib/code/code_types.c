@@ -82,16 +82,23 @@ static struct gh_code_type make_type(const struct gh_value *value, uint32_t type
 	return made;
 }
 
+/* VALUE is of TYPE, if it is made of a global or the first argument. */
+static void take_type(struct finder *finder, const struct gh_value *value,
+		      const struct gh_code_type *type)
+{
+	if (type->kind != GH_CODE_POINTER && value->nloads == 0)
+		return;
+	if (is_of_global(finder, value))
+		gh_vector_push(&finder->found.globals, *type);
+	else if (is_of_argument(value))
+		gh_vector_push(&finder->uses, (struct use){finder->function, *type});
+}
+
 /* VALUE is of TYPE, as KIND says. */
 static void take(struct finder *finder, const struct gh_value *value, uint32_t type, uint8_t kind)
 {
 	struct gh_code_type made = make_type(value, type, kind);
-	if (kind != GH_CODE_POINTER && value->nloads == 0)
-		return;
-	if (is_of_global(finder, value))
-		gh_vector_push(&finder->found.globals, made);
-	else if (is_of_argument(value))
-		gh_vector_push(&finder->uses, (struct use){finder->function, made});
+	take_type(finder, value, &made);
 }
 
 /* The closure at the address VALUE, which the linker made, is a function of TYPE. */
@@ -161,7 +168,9 @@ static void take_store(struct gh_reading *reading, const struct gh_value *addres
 		return;
 	struct gh_value word = *address;
 	word.offsets[++word.nloads] = 0;
-	take(finder, &word, result->type, result->kind);
+	struct gh_code_type made = make_type(&word, result->type, result->kind);
+	made.is_stored = true;
+	take_type(finder, &word, &made);
 }
 
 /* The next reading has more to say if a call's result is in a register. */
@@ -188,6 +197,7 @@ static void combine(struct finder *finder, const struct gh_code_type *from,
 		return;
 	type.type = use->type;
 	type.kind = use->kind;
+	type.is_stored = use->is_stored;
 	type.offsets[type.nloads] += use->offsets[0];
 	for (unsigned i = 1; i <= use->nloads; i++)
 		type.offsets[++type.nloads] = use->offsets[i];
@@ -206,6 +216,49 @@ static void combine_all(struct finder *finder)
 		for (; at < count && uses[at].function == pass->function; at++)
 			combine(finder, &pass->from, &uses[at].type);
 	}
+}
+
+static int compare_words(const void *a, const void *b)
+{
+	const struct gh_code_type *const *x = a, *const *y = b;
+	if ((*x)->nloads != (*y)->nloads)
+		return (*x)->nloads < (*y)->nloads ? -1 : 1;
+	return memcmp((*x)->offsets, (*y)->offsets, ((*x)->nloads + 1U) * sizeof(*(*x)->offsets));
+}
+
+/* The word of WORD may be an unsafe.Pointer if a pointer to another type is stored in it. Arrays
+ * apart: slices have those of any length. */
+static bool is_of_one_type(const struct finder *finder, const struct gh_code_type *word)
+{
+	return word->is_stored && word->kind == GH_CODE_POINTER &&
+	       finder->types->items[word->type].kind != GH_KIND_ARRAY;
+}
+
+/* Leaves out those words that pointers to several types are stored in. False if memory ran out. */
+static bool drop_disputed(struct finder *finder)
+{
+	struct gh_code_type *all = finder->found.globals.items;
+	size_t count = finder->found.globals.count, nwords = 0, kept = 0;
+	struct gh_code_type **words = malloc((count + 1) * sizeof(struct gh_code_type *));
+	if (words == NULL)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (is_of_one_type(finder, &all[i]))
+			words[nwords++] = &all[i];
+	qsort(words, nwords, sizeof(struct gh_code_type *), compare_words);
+	for (size_t i = 0, end; i < nwords; i = end) {
+		bool agree = true;
+		for (end = i + 1; end < nwords && compare_words(&words[i], &words[end]) == 0; end++)
+			agree = agree && words[end]->type == words[i]->type;
+		for (size_t k = i; k < end && !agree; k++)
+			words[k]->type = GH_NO_RTYPE;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (all[i].type != GH_NO_RTYPE)
+			all[kept++] = all[i];
+	finder->found.globals.count = kept;
+	free(words);
+	return true;
 }
 
 static int compare_types(const void *a, const void *b)
@@ -322,6 +375,7 @@ bool gh_code_types_find(struct gh_code_types *found, const struct gh_rtypes *typ
 		return false;
 	bool ok = find_functions(&finder) && read_all(&finder);
 	combine_all(&finder);
+	ok = ok && drop_disputed(&finder);
 	sort_types(&finder.found.closures);
 	sort_types(&finder.found.functions);
 	*found = finder.found;

@@ -22,6 +22,7 @@ struct gh_code_type {
 	uint32_t type;                          /* its number */
 	uint8_t nloads; /* words to load; 0: it is no word, but the address of one */
 	uint8_t kind;   /* enum gh_code_type_kind */
+	bool is_stored; /* a function stores the result of a call in the word */
 };
 
 struct gh_entry_types GH_VECTOR(struct gh_entry_type); /* by entry */

@@ -90,6 +90,19 @@ type (
 	}
 )
 
+// Even and Odd are in one variable, in turns, by two stores.
+type (
+	Even struct {
+		next  unsafe.Pointer
+		words [6]uintptr
+	}
+	// Odd is the other one.
+	Odd struct {
+		next  unsafe.Pointer
+		words [6]uintptr
+	}
+)
+
 // Registry has a method that stores in it.
 type Registry struct {
 	count int
@@ -117,6 +130,7 @@ var (
 	first    *Tailed
 	last     *Tailed
 	either   unsafe.Pointer
+	parity   unsafe.Pointer
 	registry Registry
 	queued   *Queued
 )
@@ -235,7 +249,7 @@ func follow(n int) {
 	}
 }
 
-// alternate has two types in one variable: the one that it has last is not known.
+// alternate has two types in one variable by one store: which one is not known.
 func alternate(n int) {
 	for i := 0; i < n; i++ {
 		var made unsafe.Pointer
@@ -245,6 +259,17 @@ func alternate(n int) {
 			made = unsafe.Pointer(&Right{next: either})
 		}
 		either = made
+	}
+}
+
+// alternateBy has the same by two stores.
+func alternateBy(n int) {
+	for i := 0; i < n; i++ {
+		if i%2 == 0 {
+			parity = unsafe.Pointer(&Even{next: parity})
+		} else {
+			parity = unsafe.Pointer(&Odd{next: parity})
+		}
 	}
 }
 
@@ -309,6 +334,14 @@ func say() {
 	for p := queued; p != nil; p = p.next {
 		is(unsafe.Pointer(p), "main.Queued")
 	}
+	for p, odd := parity, true; p != nil; odd = !odd {
+		if odd {
+			is(p, "main.Odd")
+		} else {
+			is(p, "main.Even")
+		}
+		p = (*Even)(p).next
+	}
 	for p, right := either, true; p != nil; right = !right {
 		if right {
 			is(p, "main.Right")
@@ -321,7 +354,7 @@ func say() {
 
 func main() {
 	for _, f := range []func(int){list, nest, turn, fill, keep, call, receive, grow, choose, follow, alternate,
-		register, enqueue} {
+		alternateBy, register, enqueue} {
 		f(40)
 	}
 	runtime.GC()
