@@ -95,12 +95,15 @@ if sample "a process" 1.27 deadlocks; then
 	check histogram -p "$pid"
 	# The search for leaks takes ten times as long as all else in what has copied a process.
 	in_full "leaks of more commands" || leaks=no
-	for command in info goroutines memory suspects; do
-		check "$command" -p "$pid"
-	done
-	check waits --deadlocks -p "$pid"
-	check waits --graph -p "$pid"
-	check frame -p "$pid" 1
+	check goroutines -p "$pid"
+	check memory -p "$pid"
+	if in_full "more commands of a process"; then
+		check info -p "$pid"
+		check suspects -p "$pid"
+		check waits --deadlocks -p "$pid"
+		check waits --graph -p "$pid"
+		check frame -p "$pid" 1
+	fi
 	check dump -o "$work/file" "$pid"
 	timeout 60 gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
 	exec 7>&-
