@@ -83,26 +83,26 @@ void gh_arg_places_find(struct gh_arg_places *places, const struct gh_pclntab *t
 void gh_arg_rtypes(uint32_t *numbers, const struct gh_arg_places *places,
 		   const struct gh_rtypes *types, const struct gh_signature *signature);
 
-/* Parameters and results, of methods whose types are known, on amd64.
+/* Parameters and results, of methods whose types are known, on machines with gh_arch.passing.
  *
- * Source: src/cmd/compile/abi-internal.md; before Go 1.17 all are on the stack, after the
- * arguments. */
+ * Source: src/cmd/compile/abi-internal.md; before the release that has it all are on the stack,
+ * after the arguments. */
 
-#define GH_RESULT_PARTS 24
+#define GH_RESULT_PARTS 32
 
 /* Bytes of a result that are in a register. */
 struct gh_result_part {
 	uint64_t offset; /* in the value */
 	uint8_t size;
 	bool is_float;  /* the register is one for floating-point numbers */
-	uint8_t number; /* of the register, among those that pass arguments: RAX, RBX, RCX, RDI,
-			   RSI, R8 to R11; X0 to X14 */
+	uint8_t number; /* of the register, among those of its kind that pass arguments
+			   (gh_arch.passing) */
 };
 
 struct gh_result {
 	uint32_t type;
 	bool in_memory;
-	uint64_t offset; /* there, from SP after the return, in bytes */
+	uint64_t offset; /* there, from where arguments begin, in bytes */
 	struct gh_result_part parts[GH_RESULT_PARTS];
 	size_t nparts;
 };
@@ -135,16 +135,16 @@ bool gh_parameters_next(struct gh_results *walk, struct gh_result *result);
 bool gh_parameters_agree(const struct gh_rtypes *types, const struct gh_signature *signature,
 			 int minor, const struct gh_arg_places *places);
 
-/* Whether a program for amd64 passes arguments in registers, as one of its functions shows by
+/* Whether a program passes arguments in registers, as one of its functions shows by
  * saving them there: the compiler could be told otherwise. */
 bool gh_args_in_registers(const struct gh_pclntab *tab);
 
-/* Whether signatures tell where the parameters of methods are: before Go 1.17, or if arguments are
- * in registers. On amd64. */
+/* Whether signatures tell where the parameters of methods are: before arguments were in registers,
+ * or if they are. On machines with gh_arch.passing. */
 bool gh_parameters_told(const struct gh_rtypes *types);
 
 /* DWARF's number of the register that PART is in. */
-uint8_t gh_result_register(const struct gh_result_part *part);
+uint8_t gh_result_register(const struct gh_arch *arch, const struct gh_result_part *part);
 
 /* Begins the walk over the results of the method of SIGNATURE, of a program of Go 1.MINOR. False if
  * they are not known. */

@@ -1,9 +1,5 @@
 #include "lib/code/internal.h"
 
-/* Registers that pass arguments on amd64: for integers, for floating-point numbers. */
-#define INTEGERS 9
-#define FLOATS   15
-
 static void align(uint64_t *offset, uint64_t to)
 {
 	if (to > 1)
@@ -14,8 +10,9 @@ static void align(uint64_t *offset, uint64_t to)
 static bool take(struct gh_results *walk, struct gh_result *result, uint64_t offset, uint64_t size,
 		 bool is_float)
 {
+	const struct gh_passing *passing = &walk->types->tab->image->arch->passing;
 	unsigned *next = is_float ? &walk->floats : &walk->integers;
-	if (*next == (is_float ? FLOATS : INTEGERS))
+	if (*next == (is_float ? passing->floats : passing->integers))
 		return false;
 	result->parts[result->nparts++] =
 	    (struct gh_result_part){offset, (uint8_t)size, is_float, (uint8_t)*next};
@@ -106,8 +103,10 @@ bool gh_parameters_begin(struct gh_results *walk, const struct gh_rtypes *types,
 			 const struct gh_signature *signature, int minor)
 {
 	bool variadic;
-	*walk = (struct gh_results){.types = types, .in_registers = minor >= 17};
-	if (minor == GH_GO_UNKNOWN || types->tab->image->arch->isa != GH_ISA_AMD64 ||
+	const struct gh_arch *arch = types->tab->image->arch;
+	*walk = (struct gh_results){.types = types,
+				    .in_registers = gh_arch_passes_in_registers(arch, minor)};
+	if (minor == GH_GO_UNKNOWN || arch->passing.since == 0 ||
 	    signature->receiver == GH_NO_RTYPE || signature->function == GH_NO_RTYPE)
 		return false;
 	walk->function = &types->items[signature->function];
@@ -134,39 +133,41 @@ bool gh_parameters_next(struct gh_results *walk, struct gh_result *result)
 	return !walk->failed;
 }
 
-uint8_t gh_result_register(const struct gh_result_part *part)
+uint8_t gh_result_register(const struct gh_arch *arch, const struct gh_result_part *part)
 {
-	enum { XMM0 = 17 };
-	static const uint8_t integers[INTEGERS] = {0, 3, 2, 5, 4, 8, 9, 10, 11};
-	return part->is_float ? (uint8_t)(XMM0 + part->number) : integers[part->number];
+	const struct gh_passing *passing = &arch->passing;
+	return part->is_float ? (uint8_t)(passing->first_float + part->number)
+			      : passing->dwarf[part->number];
 }
 
 /* The word of an argument at PLACE, that is OFFSET into the value, is where PASSED has it. */
-static bool agrees(const struct gh_arg_place *place, uint64_t offset,
+static bool agrees(const struct gh_arch *arch, const struct gh_arg_place *place, uint64_t offset,
 		   const struct gh_result *passed)
 {
 	if (place->where == GH_ARG_UNKNOWN)
 		return true;
 	if (passed->in_memory)
-		return place->where == GH_ARG_IN_MEMORY && place->offset == passed->offset + offset;
+		return place->where == GH_ARG_IN_MEMORY &&
+		       place->offset == arch->min_frame + passed->offset + offset;
 	for (size_t i = 0; i < passed->nparts; i++) {
 		const struct gh_result_part *part = &passed->parts[i];
 		if (part->offset == offset)
 			return place->where == GH_ARG_IN_REGISTER &&
 			       place->arg.size == part->size &&
-			       place->number == gh_result_register(part);
+			       place->number == gh_result_register(arch, part);
 	}
 	return false;
 }
 
 /* The same of all words of argument NUMBER, of which *NEXT is the first; and of the others. */
-static bool agree(const struct gh_arg_places *places, unsigned number, size_t *next,
-		  const struct gh_result *passed)
+static bool agree(const struct gh_arch *arch, const struct gh_arg_places *places, unsigned number,
+		  size_t *next, const struct gh_result *passed)
 {
 	size_t first = *next;
 	for (; *next < places->count && places->items[*next].arg.number == number; (*next)++) {
 		const struct gh_arg_place *place = &places->items[*next];
-		if (!agrees(place, (uint64_t)(place->arg.offset - places->items[first].arg.offset),
+		if (!agrees(arch, place,
+			    (uint64_t)(place->arg.offset - places->items[first].arg.offset),
 			    passed))
 			return false;
 	}
@@ -182,7 +183,7 @@ bool gh_parameters_agree(const struct gh_rtypes *types, const struct gh_signatur
 	if (!gh_parameters_begin(&walk, types, signature, minor))
 		return false;
 	for (unsigned i = 0; gh_parameters_next(&walk, &passed); i++)
-		if (!agree(places, i, &next, &passed))
+		if (!agree(types->tab->image->arch, places, i, &next, &passed))
 			return false;
 	return !walk.failed && next == places->count;
 }
@@ -191,7 +192,7 @@ bool gh_args_in_registers(const struct gh_pclntab *tab)
 {
 	struct gh_func func;
 	struct gh_spills spills;
-	if (tab->image->arch->isa != GH_ISA_AMD64 || !gh_arg_places_told(tab))
+	if (tab->image->arch->passing.since == 0 || !gh_arg_places_told(tab))
 		return false;
 	for (size_t i = 0; i < tab->nfunc; i++) {
 		struct gh_args args;
@@ -209,8 +210,10 @@ bool gh_args_in_registers(const struct gh_pclntab *tab)
 
 bool gh_parameters_told(const struct gh_rtypes *types)
 {
-	return types->tab->image->arch->isa == GH_ISA_AMD64 &&
-	       (gh_rtypes_release(types) < 17 || gh_args_in_registers(types->tab));
+	const struct gh_arch *arch = types->tab->image->arch;
+	return arch->passing.since != 0 &&
+	       (!gh_arch_passes_in_registers(arch, gh_rtypes_release(types)) ||
+		gh_args_in_registers(types->tab));
 }
 
 bool gh_results_begin(struct gh_results *walk, const struct gh_rtypes *types,

@@ -206,17 +206,23 @@ bool gh_args_begin(struct gh_arg_writer *writer, const struct gh_func *func)
 	return places->count > 0 || writer->whole != NULL;
 }
 
+/* The expression for the register of this DWARF number. */
+static void add_register(struct gh_buffer *out, uint8_t number)
+{
+	if (number < 32) {
+		gh_buffer_u8(out, (uint8_t)(DW_OP_reg0 + number));
+	} else {
+		gh_buffer_u8(out, DW_OP_regx);
+		gh_buffer_uleb128(out, number);
+	}
+}
+
 /* The expression that tells where the word at PLACE is. */
 static void add_place(struct gh_buffer *out, const struct gh_arg_place *place)
 {
 	switch (place->where) {
 	case GH_ARG_IN_REGISTER:
-		if (place->number < 32) {
-			gh_buffer_u8(out, (uint8_t)(DW_OP_reg0 + place->number));
-		} else {
-			gh_buffer_u8(out, DW_OP_regx);
-			gh_buffer_uleb128(out, place->number);
-		}
+		add_register(out, place->number);
 		break;
 	case GH_ARG_IN_MEMORY:
 		/* From the frame base, which is the CFA. */
@@ -257,19 +263,20 @@ static void add_expression(struct gh_buffer *out, const struct gh_arg_place *pla
 }
 
 /* The same for one that is where PASSED tells, of SIZE bytes. */
-static void add_passed(struct gh_buffer *out, const struct gh_result *passed, uint64_t size)
+static void add_passed(struct gh_buffer *out, const struct gh_arch *arch,
+		       const struct gh_result *passed, uint64_t size)
 {
 	uint64_t end = 0;
 	if (passed->in_memory) {
 		gh_buffer_u8(out, DW_OP_fbreg);
-		gh_buffer_sleb128(out, (int64_t)passed->offset);
+		gh_buffer_sleb128(out, (int64_t)(arch->min_frame + passed->offset));
 		return;
 	}
 	for (size_t i = 0; i < passed->nparts; i++) {
 		const struct gh_result_part *part = &passed->parts[i];
 		if (part->offset > end)
 			add_piece(out, (unsigned)(part->offset - end));
-		gh_buffer_u8(out, (uint8_t)(DW_OP_reg0 + gh_result_register(part)));
+		add_register(out, gh_result_register(arch, part));
 		end = part->offset + part->size;
 		if (passed->nparts > 1 || end < size)
 			add_piece(out, part->size);
@@ -358,7 +365,7 @@ static void write_whole(const struct gh_arg_writer *writer, const struct gh_func
 		gh_info_refer(writer->info, GH_INFO_TYPE, passed.type);
 		gh_info_refer(writer->info, GH_INFO_LOC, writer->info->loc.size);
 		size_t length = begin_list(writer, func->entry);
-		add_passed(&writer->info->loc, &passed, size);
+		add_passed(&writer->info->loc, writer->tab->image->arch, &passed, size);
 		end_list(writer, length);
 	}
 }

@@ -108,6 +108,13 @@ static const struct gh_arch arches[] = {
 	.vectors_size = 2112,
 	/* RAX; RCX, RBX, RSI and RDI; R8 to R11; X0 to X14 */
 	.arg_registers = {{0, 1}, {2, 4}, {8, 4}, {17, 15}},
+	/* RAX, RBX, RCX, RDI, RSI, R8 to R11; X0 to X14 */
+	.passing = {.since = 17,
+		    .integers = 9,
+		    .floats = 15,
+		    .first_float = 17,
+		    .dwarf = (const uint8_t[]){0, 3, 2, 5, 4, 8, 9, 10, 11},
+		    .first = "RAX, RBX and RCX"},
     },
     {
 	.goarch = "arm",
@@ -167,6 +174,13 @@ static const struct gh_arch arches[] = {
 	.signal_frame = {.pc = 568, .sp = 560, .lr = 552, .registers = 312, .count = 31},
 	.vectors_size = 512,
 	.arg_registers = {{0, 16}, {64, 16}},
+	.passing = {.since = 18,
+		    .integers = 16,
+		    .floats = 16,
+		    .first_float = 64,
+		    .dwarf =
+			(const uint8_t[]){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+		    .first = "X0, X1 and X2"},
     },
     {
 	.goarch = "loong64",

@@ -29,6 +29,17 @@ struct gh_register_run {
 
 #define GH_MAX_REGISTER_RUNS 4
 
+/* The registers that pass arguments and results, in the order of the calling convention
+ * (src/cmd/compile/abi-internal.md), where goheap follows it. */
+struct gh_passing {
+	uint8_t since;        /* Go 1.N has it; 0 if it is not followed */
+	uint8_t integers;     /* registers for integers and pointers */
+	uint8_t floats;       /* for floating-point numbers */
+	uint8_t first_float;  /* DWARF number of the first of those */
+	const uint8_t *dwarf; /* DWARF numbers of those for integers */
+	const char *first;    /* GDB's names of the first three */
+};
+
 /* More than any machine has in its elf_gregset_t. */
 #define GH_MAX_REGISTERS 64
 
@@ -117,6 +128,7 @@ struct gh_arch {
 	   have a count: none where arguments are in memory in all releases. Calls leave nothing of
 	   the caller's in them, in any release. */
 	struct gh_register_run arg_registers[GH_MAX_REGISTER_RUNS];
+	struct gh_passing passing;
 };
 
 /* The architecture of an ELF file of this e_machine, class (4 or 8 byte pointers) and byte
@@ -139,6 +151,12 @@ static inline bool gh_arch_is_x86(const struct gh_arch *arch)
 static inline bool gh_arch_has_arg_registers(const struct gh_arch *arch)
 {
 	return arch->arg_registers[0].count > 0;
+}
+
+/* Functions of Go 1.MINOR are passed arguments in registers, by the convention that PASSING has. */
+static inline bool gh_arch_passes_in_registers(const struct gh_arch *arch, int minor)
+{
+	return arch->passing.since != 0 && minor >= arch->passing.since;
 }
 
 /* How far the arguments that a function was called with are above SP at its entry, in bytes: above

@@ -171,8 +171,9 @@ bool gh_value_field_uint(struct gh_values *values, const struct gh_rtype *type, 
 bool gh_value_add_likely_text(struct gh_values *values, const uint64_t words[2]);
 bool gh_value_add_likely_interface(struct gh_values *values, const uint64_t words[2]);
 
-/* Puts the parts of PASSED, which is in REGISTERS, into the SIZE bytes that it has in memory. */
-void gh_value_take_passed(const struct gh_result *passed,
+/* Puts the parts of PASSED, which is in REGISTERS of ARCH, into the SIZE bytes that it has in
+ * memory. */
+void gh_value_take_passed(const struct gh_arch *arch, const struct gh_result *passed,
 			  const uint64_t registers[GH_VALUE_REGISTERS], uint8_t *bytes,
 			  size_t size);
 

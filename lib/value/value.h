@@ -82,7 +82,7 @@ const char *gh_value_index_end(const char *text);
 void gh_value_print_words(struct gh_values *values, const uint64_t *words, size_t count);
 
 /* Registers, by DWARF's numbers, that can pass arguments and results. */
-#define GH_VALUE_REGISTERS 32
+#define GH_VALUE_REGISTERS 80
 
 /* Appends the parameter or result PASSED in REGISTERS, or in memory, where such begin at STACK. */
 void gh_value_print_passed(struct gh_values *values, const struct gh_result *passed,

@@ -64,12 +64,12 @@ void gh_value_print_own(struct gh_values *values, uint32_t type, const uint8_t *
 	add_bytes(values, NULL, type, bytes, values->types->items[type].size, NULL);
 }
 
-void gh_value_take_passed(const struct gh_result *passed,
+void gh_value_take_passed(const struct gh_arch *arch, const struct gh_result *passed,
 			  const uint64_t registers[GH_VALUE_REGISTERS], uint8_t *bytes, size_t size)
 {
 	for (size_t i = 0; i < passed->nparts; i++) {
 		const struct gh_result_part *part = &passed->parts[i];
-		uint64_t word = registers[gh_result_register(part)];
+		uint64_t word = registers[gh_result_register(arch, part)];
 		for (unsigned j = 0; j < part->size && part->offset + j < size; j++)
 			bytes[part->offset + j] = (uint8_t)(word >> 8 * j);
 	}
@@ -84,7 +84,8 @@ void gh_value_print_passed(struct gh_values *values, const struct gh_result *pas
 		gh_value_print(values, passed->type, stack + passed->offset);
 		return;
 	}
-	gh_value_take_passed(passed, registers, bytes, sizeof(bytes));
+	gh_value_take_passed(values->process->tab->image->arch, passed, registers, bytes,
+			     sizeof(bytes));
 	if (values->types->items[passed->type].size <= sizeof(bytes))
 		gh_value_print_own(values, passed->type, bytes);
 	else

@@ -250,8 +250,8 @@ static bool has_begun(const struct reader *reader)
 }
 
 /* Begins a walk over the arguments of a method, which by its SIGNATURE are where the calling
- * convention has them: where it has just begun, and, before Go 1.17, always. False if they cannot
- * be told so. */
+ * convention has them: where it has just begun, and, before registers had any, always. False if
+ * they cannot be told so. */
 static bool begin_passed(struct reader *reader, const struct gh_signature *signature,
 			 struct gh_results *walk)
 {
@@ -259,7 +259,7 @@ static bool begin_passed(struct reader *reader, const struct gh_signature *signa
 	const struct gh_process *process = reader->values->process;
 	if (signature == NULL || (reader->func.flag & GH_FUNC_ASM) != 0)
 		return false;
-	if (process->minor >= 17 &&
+	if (gh_arch_passes_in_registers(process->tab->image->arch, process->minor) &&
 	    !(has_begun(reader) && reader->frame->registers != NULL &&
 	      gh_args_in_registers(process->tab) &&
 	      gh_parameters_agree(types, signature, process->minor, &reader->places)))
@@ -405,7 +405,8 @@ static uint32_t put_passed(struct reader *reader, struct gh_results *walk, unsig
 		uint8_t *to = size <= MOST_STACK ? gh_buffer_extend(bytes, size) : NULL;
 		if (to != NULL && !passed.in_memory) {
 			memset(to, 0, size);
-			gh_value_take_passed(&passed, reader->frame->registers, to, size);
+			gh_value_take_passed(reader->values->process->tab->image->arch, &passed,
+					     reader->frame->registers, to, size);
 			return passed.type;
 		}
 		return to != NULL && gh_process_read(&reader->values->process->memory,

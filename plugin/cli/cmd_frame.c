@@ -93,7 +93,7 @@ static bool print_told(struct gh_process *process, void *context)
 	struct gh_value_frame frame;
 	struct printer printer;
 	if (!gh_session_value_frame(&frame, registers, told->directory, told->frame.level,
-				    process->tab->pointer_size)) {
+				    process->tab->image->arch)) {
 		gh_say("the frame's registers are not known");
 		return false;
 	}

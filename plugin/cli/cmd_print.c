@@ -78,7 +78,7 @@ static bool find_argument(struct typed *typed, struct gh_values *values, unsigne
 			  bool *appended)
 {
 	const char *directory = getenv(GH_SESSION_VARIABLE);
-	unsigned word = values->process->tab->pointer_size;
+	const struct gh_arch *arch = values->process->tab->image->arch;
 	struct gh_session_frame told = {0};
 	struct gh_value_frame frame;
 	uint64_t registers[GH_VALUE_REGISTERS];
@@ -87,7 +87,7 @@ static bool find_argument(struct typed *typed, struct gh_values *values, unsigne
 	uint32_t type = GH_NO_RTYPE;
 	*appended = false;
 	if (directory != NULL && gh_session_frame_read(&told, directory) && told.caller == 0 &&
-	    gh_session_value_frame(&frame, registers, directory, told.level, word) &&
+	    gh_session_value_frame(&frame, registers, directory, told.level, arch) &&
 	    gh_signatures_find(&signatures, values->types, &err)) {
 		type = gh_value_frame_argument(values, &frame, &signatures, number, &typed->bytes,
 					       &typed->likely);

@@ -22,20 +22,18 @@ static bool read_returned(struct returned *returned)
 {
 	const char *directory = getenv(GH_SESSION_VARIABLE);
 	return directory != NULL &&
-	       gh_session_registers_read(&returned->registers, directory, GH_SESSION_RETURNED, 8) &&
-	       returned->registers.all;
+	       gh_session_registers_read(&returned->registers, directory, GH_SESSION_RETURNED, 8);
 }
 
 static bool add_results(struct gh_values *values, const struct returned *returned,
-			struct gh_results *walk)
+			const uint64_t registers[GH_VALUE_REGISTERS], struct gh_results *walk)
 {
 	struct gh_result result;
-	uint64_t registers[GH_VALUE_REGISTERS];
-	gh_session_registers_order(&returned->registers, registers);
+	uint64_t stack = returned->registers.sp + values->process->tab->image->arch->min_frame;
 	for (bool first = true; gh_results_next(walk, &result); first = false) {
 		if (!first)
 			gh_buffer_bytes(&values->out, ", ", 2);
-		gh_value_print_passed(values, &result, registers, returned->registers.sp);
+		gh_value_print_passed(values, &result, registers, stack);
 	}
 	return !walk->failed && !values->out.failed;
 }
@@ -43,7 +41,8 @@ static bool add_results(struct gh_values *values, const struct returned *returne
 /* Appends the results of the function that has returned by their types. False if the SIGNATURES do
  * not tell these. */
 static bool add_typed(struct gh_values *values, const struct returned *returned,
-		      const struct gh_func *func, const struct gh_signatures *signatures)
+		      const uint64_t registers[GH_VALUE_REGISTERS], const struct gh_func *func,
+		      const struct gh_signatures *signatures)
 {
 	const struct gh_process *process = values->process;
 	struct gh_results walk;
@@ -51,14 +50,23 @@ static bool add_typed(struct gh_values *values, const struct returned *returned,
 	return signature != NULL &&
 	       strchr(gh_pclntab_name(process->tab, func->name), '[') == NULL &&
 	       gh_results_begin(&walk, values->types, signature, process->minor) &&
-	       add_results(values, returned, &walk);
+	       add_results(values, returned, registers, &walk);
 }
 
 /* Whether FUNC, in a program of Go, returns in registers what it does. */
 static bool returns_in_registers(const struct gh_process *process, const struct gh_func *func)
 {
-	return process->tab->image->arch->isa == GH_ISA_AMD64 && process->minor >= 17 &&
+	return gh_arch_passes_in_registers(process->tab->image->arch, process->minor) &&
 	       (func->flag & GH_FUNC_ASM) == 0;
+}
+
+/* Appends the first words that it may have returned. */
+static void add_words(struct gh_values *values, const uint64_t registers[GH_VALUE_REGISTERS])
+{
+	uint64_t words[FIRST_WORDS];
+	for (size_t i = 0; i < FIRST_WORDS; i++)
+		words[i] = registers[values->process->tab->image->arch->passing.dwarf[i]];
+	gh_value_print_words(values, words, FIRST_WORDS);
 }
 
 /* Prints the results: of types that are not known, the first words that it may have returned. */
@@ -66,21 +74,26 @@ static void print_results(struct gh_values *values, const struct returned *retur
 			  const struct gh_signatures *signatures)
 {
 	const struct gh_pclntab *tab = values->process->tab;
-	const char *explanation = "";
+	const char *names = NULL;
+	uint64_t registers[GH_VALUE_REGISTERS];
 	struct gh_func func;
 	size_t index = gh_pclntab_find(tab, returned->registers.pc - values->process->bias);
-	if (index == SIZE_MAX || !gh_pclntab_func(tab, index, &func, NULL))
+	if (index == SIZE_MAX || !gh_pclntab_func(tab, index, &func, NULL) ||
+	    !gh_session_registers_order(&returned->registers, tab->image->arch, registers))
 		return;
-	if (!add_typed(values, returned, &func, signatures)) {
+	if (!add_typed(values, returned, registers, &func, signatures)) {
 		values->out.size = 0;
 		if (!returns_in_registers(values->process, &func))
 			return;
-		gh_value_print_words(values, returned->registers.integers, FIRST_WORDS);
-		explanation = "  (RAX, RBX and RCX; its type is not known)";
+		add_words(values, registers);
+		names = tab->image->arch->passing.first;
 	}
-	if (values->out.size > 0 && !values->out.failed)
-		printf("Value returned: %.*s%s\n", (int)values->out.size, (char *)values->out.data,
-		       explanation);
+	if (values->out.size == 0 || values->out.failed)
+		return;
+	printf("Value returned: %.*s", (int)values->out.size, (char *)values->out.data);
+	if (names != NULL)
+		printf("  (%s; its type is not known)", names);
+	putchar('\n');
 }
 
 static bool print_returned(struct gh_process *process, void *context)

@@ -27,44 +27,43 @@ static size_t read_file(const char *directory, const char *name, void *buf, size
 bool gh_session_registers_read(struct gh_session_registers *registers, const char *directory,
 			       const char *name, unsigned word)
 {
-	uint8_t bytes[(2 + GH_SESSION_INTEGERS + 2 * GH_SESSION_FLOATS) * 8];
+	uint8_t bytes[(2 + GH_SESSION_REGISTERS) * 8];
 	size_t size = read_file(directory, name, bytes, sizeof(bytes));
 	struct gh_cursor cur = gh_cursor_make(bytes, size, name, 0, false);
 	*registers = (struct gh_session_registers){0};
 	registers->pc = gh_cursor_uint(&cur, word);
 	registers->sp = gh_cursor_uint(&cur, word);
 	bool read = !cur.failed;
-	for (size_t i = 0; i < GH_SESSION_INTEGERS; i++)
-		registers->integers[i] = gh_cursor_u64(&cur);
-	for (size_t i = 0; i < GH_SESSION_FLOATS; i++) {
-		registers->floats[i] = gh_cursor_u64(&cur);
-		gh_cursor_u64(&cur); /* the other half of an XMM register */
-	}
-	registers->all = !cur.failed;
+	while (read && gh_cursor_left(&cur) >= 8 && registers->count < GH_SESSION_REGISTERS)
+		registers->words[registers->count++] = gh_cursor_u64(&cur);
 	return read;
 }
 
-void gh_session_registers_order(const struct gh_session_registers *registers,
-				uint64_t to[GH_VALUE_REGISTERS])
+bool gh_session_registers_order(const struct gh_session_registers *registers,
+				const struct gh_arch *arch, uint64_t to[GH_VALUE_REGISTERS])
 {
-	struct gh_result_part part = {.is_float = false};
+	const struct gh_passing *passing = &arch->passing;
+	const uint64_t *floats = &registers->words[passing->integers];
 	memset(to, 0, GH_VALUE_REGISTERS * sizeof(*to));
-	for (; part.number < GH_SESSION_INTEGERS; part.number++)
-		to[gh_result_register(&part)] = registers->integers[part.number];
-	part = (struct gh_result_part){.is_float = true};
-	for (; part.number < GH_SESSION_FLOATS; part.number++)
-		to[gh_result_register(&part)] = registers->floats[part.number];
+	if (passing->since == 0 || registers->count < passing->integers + 2U * passing->floats)
+		return false;
+	for (size_t i = 0; i < passing->integers; i++)
+		to[passing->dwarf[i]] = registers->words[i];
+	/* The other half of each holds no number of Go's. */
+	for (size_t i = 0; i < passing->floats; i++)
+		to[passing->first_float + i] = floats[2 * i];
+	return true;
 }
 
 bool gh_session_value_frame(struct gh_value_frame *frame, uint64_t registers[GH_VALUE_REGISTERS],
-			    const char *directory, unsigned level, unsigned word)
+			    const char *directory, unsigned level, const struct gh_arch *arch)
 {
 	struct gh_session_registers from;
-	if (!gh_session_registers_read(&from, directory, GH_SESSION_FRAME_REGISTERS, word))
+	if (!gh_session_registers_read(&from, directory, GH_SESSION_FRAME_REGISTERS,
+				       arch->pointer_size))
 		return false;
 	*frame = (struct gh_value_frame){.pc = from.pc, .sp = from.sp, .is_innermost = level == 0};
-	gh_session_registers_order(&from, registers);
-	if (frame->is_innermost && from.all)
+	if (gh_session_registers_order(&from, arch, registers) && frame->is_innermost)
 		frame->registers = registers;
 	return true;
 }

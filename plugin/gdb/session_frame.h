@@ -8,7 +8,8 @@
 #include "lib/value/value.h"
 
 /* What finish has ended: the pc in the function and, where that returned, SP and the registers that
- * pass results on amd64, RAX to R11 and XMM0 to XMM14. */
+ * pass results: those for integers, and of 16 bytes those for floating-point numbers, in the order
+ * of gh_arch.passing. */
 #define GH_SESSION_RETURNED "returned"
 
 /* The same of a frame: its pc and SP; and of the innermost the registers. And what `info frame'
@@ -16,15 +17,14 @@
 #define GH_SESSION_FRAME_REGISTERS "frame.registers"
 #define GH_SESSION_FRAME           "frame"
 
-#define GH_SESSION_INTEGERS 9
-#define GH_SESSION_FLOATS   15
+/* Words of 8 bytes of registers. */
+#define GH_SESSION_REGISTERS 64
 
 struct gh_session_registers {
 	uint64_t pc;
 	uint64_t sp;
-	bool all; /* the others are known */
-	uint64_t integers[GH_SESSION_INTEGERS];
-	uint64_t floats[GH_SESSION_FLOATS];
+	size_t count; /* of words of the others that are known */
+	uint64_t words[GH_SESSION_REGISTERS];
 };
 
 /* Reads the file NAME of the session's DIRECTORY; pc and SP have WORD bytes. False if these are not
@@ -32,9 +32,10 @@ struct gh_session_registers {
 bool gh_session_registers_read(struct gh_session_registers *registers, const char *directory,
 			       const char *name, unsigned word);
 
-/* Puts those that pass arguments and results into DWARF's order; the others are 0. */
-void gh_session_registers_order(const struct gh_session_registers *registers,
-				uint64_t to[GH_VALUE_REGISTERS]);
+/* Puts those of ARCH that pass arguments and results into DWARF's order; the others are 0. False if
+ * they are not known. */
+bool gh_session_registers_order(const struct gh_session_registers *registers,
+				const struct gh_arch *arch, uint64_t to[GH_VALUE_REGISTERS]);
 
 struct gh_session_frame {
 	unsigned level;       /* as GDB counts */
@@ -47,7 +48,7 @@ struct gh_session_frame {
 /* Fills FRAME with what GDB has written of one, that is at LEVEL, and REGISTERS, which it points
  * to. False if that is not there. */
 bool gh_session_value_frame(struct gh_value_frame *frame, uint64_t registers[GH_VALUE_REGISTERS],
-			    const char *directory, unsigned level, unsigned word);
+			    const char *directory, unsigned level, const struct gh_arch *arch);
 
 /* Reads what GDB has told of a frame. False if it has not; in any case FRAME is to be freed. */
 bool gh_session_frame_read(struct gh_session_frame *frame, const char *directory);

@@ -161,19 +161,20 @@ START_TEST(a_value_has_no_more_than_32_kib)
 }
 END_TEST
 
-/* The registers that pass results in Go's ABI on amd64, src/cmd/compile/abi-internal.md, by their
- * DWARF numbers in the System V ABI. */
+/* The registers that pass results in Go's ABI on amd64 and arm64, src/cmd/compile/abi-internal.md,
+ * by their DWARF numbers in these machines' ABIs. */
 START_TEST(registers_have_dwarfs_numbers)
 {
 	static const unsigned integers[] = {0, 3, 2, 5, 4, 8, 9, 10, 11};
-	uint64_t words[2 + 9 + 2 * 15];
+	uint64_t words[2 + 16 + 2 * 16];
 	uint64_t registers[GH_VALUE_REGISTERS];
 	struct gh_value_frame frame;
+	const struct gh_arch *amd64 = gh_arch_by_name("amd64");
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		words[i] = htole64(0x100 + i);
 	const char *directory = directory_make();
-	directory_write(GH_SESSION_FRAME_REGISTERS, words, sizeof(words));
-	ck_assert(gh_session_value_frame(&frame, registers, directory, 0, 8));
+	directory_write(GH_SESSION_FRAME_REGISTERS, words, (2 + 9 + 2 * 15) * 8);
+	ck_assert(gh_session_value_frame(&frame, registers, directory, 0, amd64));
 	ck_assert(frame.is_innermost);
 	ck_assert_uint_eq(frame.pc, 0x100);
 	ck_assert_uint_eq(frame.sp, 0x101);
@@ -182,22 +183,30 @@ START_TEST(registers_have_dwarfs_numbers)
 		ck_assert_uint_eq(registers[integers[i]], 0x102 + i);
 	for (size_t i = 0; i < 15; i++)
 		ck_assert_uint_eq(registers[17 + i], 0x10b + 2 * i);
+	directory_write(GH_SESSION_FRAME_REGISTERS, words, sizeof(words));
+	ck_assert(
+	    gh_session_value_frame(&frame, registers, directory, 0, gh_arch_by_name("arm64")));
+	ck_assert_ptr_eq(frame.registers, registers);
+	for (size_t i = 0; i < 16; i++)
+		ck_assert_uint_eq(registers[i], 0x102 + i);
+	for (size_t i = 0; i < 16; i++)
+		ck_assert_uint_eq(registers[64 + i], 0x112 + 2 * i);
 	/* Of a caller there are none, nor where GDB wrote pc and SP alone. */
-	ck_assert(gh_session_value_frame(&frame, registers, directory, 1, 8));
+	ck_assert(gh_session_value_frame(&frame, registers, directory, 1, amd64));
 	ck_assert(!frame.is_innermost);
 	ck_assert_ptr_null(frame.registers);
 	directory_write(GH_SESSION_FRAME_REGISTERS, words, 16);
-	ck_assert(gh_session_value_frame(&frame, registers, directory, 0, 8));
+	ck_assert(gh_session_value_frame(&frame, registers, directory, 0, amd64));
 	ck_assert_uint_eq(frame.sp, 0x101);
 	ck_assert_ptr_null(frame.registers);
 	directory_write(GH_SESSION_FRAME_REGISTERS, words, 15);
-	ck_assert(!gh_session_value_frame(&frame, registers, directory, 0, 8));
+	ck_assert(!gh_session_value_frame(&frame, registers, directory, 0, amd64));
 	directory_write(GH_SESSION_FRAME_REGISTERS, (const uint8_t[]){1, 2, 0, 0, 3, 4, 0, 0}, 8);
-	ck_assert(gh_session_value_frame(&frame, registers, directory, 0, 4));
+	ck_assert(gh_session_value_frame(&frame, registers, directory, 0, gh_arch_by_name("386")));
 	ck_assert_uint_eq(frame.pc, 0x201);
 	ck_assert_uint_eq(frame.sp, 0x403);
 	directory_remove();
-	ck_assert(!gh_session_value_frame(&frame, registers, directory, 0, 8));
+	ck_assert(!gh_session_value_frame(&frame, registers, directory, 0, amd64));
 }
 END_TEST
 
