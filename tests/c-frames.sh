@@ -149,6 +149,30 @@ functions_of() {
 	done
 }
 
+# check_arm64_below NAME: GDB's backtraces go on from C to the Go that called it. QEMU does not tell GDB which bits of return addresses
+# are signatures: the processor is one that makes none.
+check_arm64_below() {
+	local emulated=cortex-a72
+	needs "$1: below C" gdb-multiarch || return
+	# QEMU 7.2 loses the connection now and then.
+	for _ in 1 2 3; do
+		printf '%s\n' "break *0x$(nm "$directory/foreign" | awk '$3 == "lock_deeper" { print $1 }')" continue backtrace kill |
+			on_arm64 "$directory/foreign.stripped"
+		frames <"$work/output" | cut -f 1 >"$work/ours"
+		[ ! -s "$work/ours" ] || break
+	done
+	printf '%s\n' runtime.asmcgocall runtime.cgocall main._Cfunc_in_mutex main.inMutex runtime.goexit >"$work/theirs"
+	same "$1: GDB's backtrace below C" "$work/theirs" "$work/ours"
+	for _ in 1 2 3; do
+		printf '%s\n' 'break main.upAgain' continue backtrace kill | on_arm64 "$directory/foreign.stripped"
+		frames <"$work/output" | cut -f 1 | grep -E '^(main\.|runtime\.goexit)' | grep -v gowrap >"$work/ours"
+		[ ! -s "$work/ours" ] || break
+	done
+	sed -i 's/^main\.waitInGo$/main.descend/' "$work/ours"
+	printf '%s\n' main.upAgain main._Cfunc_down main.descend runtime.goexit >"$work/theirs"
+	same "$1: GDB's backtrace through a callback" "$work/theirs" "$work/ours"
+}
+
 # check_arm64: in a core file that QEMU wrote, of a program that has the C library in it. Go has each of its threads print its stack
 # before that: one may be on its way into the signal's handler, or out of it.
 check_arm64() {
@@ -173,6 +197,7 @@ check_arm64() {
 	callers=$(sed -n 's/^inner \(.*\) 0x[0-9a-f]*$/\1/p' "$work/output" | head -n 1)
 	has "$name: the C functions between, as the C compiler's unwinder has them" \
 		" $(goroutine main.descend "$work/text" | grep pc= | sed 's/.*pc=//' | tr '\n' ' ')" " ${callers:?} "
+	check_arm64_below "$name"
 }
 
 # check_crash: C code that aborted, in the kernel's core file: its thread is in the signal handlers that Go has for that.

@@ -164,22 +164,9 @@ check_finish() {
 	has "$1: no process" "$(tail -n 1 "$work/output")" 'No stack\.$'
 }
 
-# on_arm64 ARGUMENT: has GDB do what is in $work/commands with $directory/$sample.stripped, which QEMU runs with ARGUMENT. What the
-# program prints is in $work/told, what GDB and goheap say in $work/output.
-on_arm64() {
-	rm -f "$work/socket"
-	GODEBUG=asyncpreemptoff=1 qemu-aarch64-static -g "$work/socket" "$directory/$sample.stripped" "$@" >"$work/told" 2>"$work/why" &
-	local emulator=$!
-	wait_until [ -S "$work/socket" ]
-	sed -i "1i target remote $work/socket" "$work/commands"
-	GDB=gdb-multiarch asks "$directory/$sample.stripped"
-	kill "$emulator" 2>"$work/why"
-	wait "$emulator" 2>"$work/why"
-}
-
 # check_arm64 RELEASE: on arm64, under QEMU, where methods begin, and what finish shows of results: against what the program prints.
 check_arm64() {
-	local name="Go $1, arm64" sample=printed method
+	local name="Go $1, arm64"
 	needs "$name" gdb-multiarch qemu-aarch64-static || return
 	GOARCH=arm64 CGO_ENABLED=0 sample "$name" "$1" printed || return
 	# QEMU 7.2 loses the connection now and then.
@@ -191,7 +178,7 @@ check_arm64() {
 			done
 			echo continue
 		} >"$work/commands"
-		on_arm64 arguments
+		on_arm64 "$directory/printed.stripped" arguments <"$work/commands"
 		arguments | grep -v 'chan int' >"$work/found"
 		cmp -s "$work/told" "$work/found" && break
 	done
@@ -204,16 +191,15 @@ check_arm64() {
 			done
 			echo continue
 		} >"$work/commands"
-		on_arm64 results
+		on_arm64 "$directory/printed.stripped" results <"$work/commands"
 		grep '^Value returned' "$work/output" >"$work/found"
 		cmp -s "$work/told" "$work/found" && break
 	done
 	same "$name: what $(wc -l <"$work/told") calls have returned" "$work/told" "$work/found"
-	sample=args
 	GOARCH=arm64 CGO_ENABLED=0 sample "$name" "$1" args || return
 	# shellcheck disable=SC2016 # GDB's
 	printf '%s\n' 'break main.call' continue finish 'printf "x0 %ld\n", $x0' kill >"$work/commands"
-	on_arm64
+	on_arm64 "$directory/args.stripped" <"$work/commands"
 	equal "$name: the word that is returned" "$(sed -n 's/^x0 //p' "$work/output")" \
 		"$(sed -nE 's/^Value returned: ([-0-9]+)\?, .*  \(X0, X1 and X2; .*/\1/p' "$work/output")"
 }

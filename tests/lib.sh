@@ -359,6 +359,22 @@ emulate() {
 	core=$(echo "$work"/emulated/qemu_*.core)
 }
 
+# on_arm64 PROGRAM ARGUMENT...: has GDB do what standard input says with a program for arm64, which QEMU runs on a processor of the kind
+# $emulated, if that is set. What the program prints is in $work/told, what GDB and goheap say in $work/output. After session_home.
+on_arm64() {
+	rm -f "$work/socket"
+	GODEBUG=asyncpreemptoff=1 qemu-aarch64-static -cpu "${emulated:-max}" -g "$work/socket" "$@" >"$work/told" 2>"$work/why" &
+	local emulator=$!
+	wait_until [ -S "$work/socket" ]
+	{
+		echo "target remote $work/socket"
+		cat
+	} >"$work/remote"
+	GDB=gdb-multiarch patience=60 goheap "$1" "source $work/remote" >"$work/output"
+	kill "$emulator" 2>"$work/why"
+	wait "$emulator" 2>"$work/why"
+}
+
 # build_twin: $work/twin, which prints what libdwarf reads.
 build_twin() {
 	"$CC" -std=gnu11 -O2 "$tests"/oracle/twin{,_*}.c -ldwarf -lelf -lz -o "$work/twin"
