@@ -112,7 +112,7 @@ check_answers() {
 	local command program=$1
 	declare -f idle garble keepers >"$work/functions"
 	echo "work=$work" >>"$work/functions"
-	goheap "$program" "goheap load $work/dump" "goheap strings -n 3" "shell . $work/functions; idle; garble" \
+	goheap "$program" "goheap load $work/dump" "goheap strings -n 3" "shell bash -c '. $work/functions; idle; garble'" \
 		"shell echo strings -n 3" "goheap strings -n 3" "shell echo strings" "goheap strings" "shell echo suspects" "goheap suspects" \
 		"shell echo histogram" "goheap histogram" "shell echo dominators" "goheap dominators" "shell echo end; mv $work/kept $work/dump" \
 		>"$work/session"
