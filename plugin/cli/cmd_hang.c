@@ -217,31 +217,34 @@ static uint64_t thread_of(const struct gh_dump *dump, const struct gh_dump_gorou
 	return 0;
 }
 
+/* The system call that THREAD is in; NULL if it is in none. */
+static const struct gh_system_call *find_call(const struct gh_wait_query *query, uint64_t thread)
+{
+	for (size_t i = 0; i < query->calls.count; i++)
+		if ((uint64_t)query->calls.items[i].thread == thread)
+			return &query->calls.items[i];
+	return NULL;
+}
+
 /* Prints BEFORE, the system call that THREAD is in, and what its descriptor is of. */
 static void print_system_call(struct gh_wait_query *query, uint64_t thread, const char *before)
 {
 	char text[GH_DESCRIPTOR_TEXT];
-	bool has_descriptor;
+	bool has_descriptor = false;
 	/* A program of 32 bits has other numbers. */
-	if (query->dump.word != sizeof(void *))
-		return;
-	for (size_t i = 0; i < query->calls.count; i++) {
-		const struct gh_system_call *call = &query->calls.items[i];
-		const char *name = (uint64_t)call->thread == thread
-				       ? gh_system_call_name(call, &has_descriptor)
-				       : NULL;
-		if (name == NULL)
-			continue;
+	const struct gh_system_call *call =
+	    query->dump.word == sizeof(void *) ? find_call(query, thread) : NULL;
+	const char *name = call != NULL ? gh_system_call_name(call, &has_descriptor) : NULL;
+	if (name != NULL)
 		printf("%s%s", before, name);
-		if (!has_descriptor)
-			continue;
-		printf("(%d", (int)call->first);
-		if (gh_wait_descriptor_of(query, (int)call->first, text, sizeof(text), false)) {
-			fputs(", ", stdout);
-			gh_escape_print(stdout, text);
-		}
-		putchar(')');
+	if (!has_descriptor)
+		return;
+	printf("(%d", (int)call->first);
+	if (gh_wait_descriptor_of(query, (int)call->first, text, sizeof(text), false)) {
+		fputs(", ", stdout);
+		gh_escape_print(stdout, text);
 	}
+	putchar(')');
 }
 
 /* Prints the thread of GOROUTINE, and what that does, as far as it is known. */
