@@ -413,6 +413,10 @@ void gh_live_reader_copy_changed(struct gh_live_reader *reader);
 void gh_live_reader_read(const struct gh_live_reader *reader, uint64_t address, uint8_t *to,
 			 uint64_t size);
 
+/* Finds the parts of PROCESS, a running one's or what a copy has of one. There are none if its heap
+ * cannot be found. */
+void gh_live_parts_find(struct gh_live_parts *parts, struct gh_process *process);
+
 /* The size of all parts, in bytes. */
 uint64_t gh_live_parts_size(const struct gh_live_parts *parts);
 

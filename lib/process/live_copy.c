@@ -206,24 +206,25 @@ static void close_reader(struct gh_live_reader *reader)
 /* What is done while the process runs. */
 struct running {
 	struct gh_live_reader reader;
-	const struct gh_pclntab *tab;
-	int minor;
 	bool bare; /* is asked for */
 	bool copied;
 };
 
-/* Has objects without pointers left out of the copy, by the spans of the running process. Gives
- * how many bytes these have: 0, and nothing is left out, where they are not found. */
-static uint64_t leave_out(struct running *running)
+/* Finds the parts of the process by MEMORY, its own or the copy. */
+static void find_parts(struct gh_live_copy *live, struct gh_memory memory)
 {
-	struct gh_live_copy *live = running->reader.live;
-	struct gh_memory memory = gh_live_memory(&live->pid);
-	struct gh_process process =
-	    gh_live_process(&memory, running->tab, running->minor, live->entry);
 	/* What counts and lists can be is bounded by it. */
 	memory.size = live->size;
-	gh_live_parts_find(live, &process);
+	struct gh_process process = gh_live_process(&memory, live->tab, live->minor, live->entry);
+	gh_live_parts_find(&live->parts, &process);
 	gh_process_memory_free(&process.memory);
+}
+
+/* Has the parts left out of the copy. Gives how many bytes these have: 0, and nothing is left out,
+ * where they are not found. */
+static uint64_t leave_out(struct gh_live_copy *live)
+{
+	find_parts(live, gh_live_memory(&live->pid));
 	live->bare = live->parts.list.count > 0;
 	return gh_live_parts_size(&live->parts);
 }
@@ -233,13 +234,14 @@ static void copy_running(void *context)
 	struct running *running = context;
 	struct gh_live_reader *reader = &running->reader;
 	int pid = reader->live->pid;
-	running->copied = read_entry(reader, running->tab->image->arch) && list_ranges(reader) &&
+	const struct gh_image *image = reader->live->tab->image;
+	running->copied = read_entry(reader, image->arch) && list_ranges(reader) &&
 			  make_room(reader) &&
 			  (gh_live_reader_works(reader) || gh_stopped_fail(pid, reader->err)) &&
-			  find_library(reader, running->tab->image);
+			  find_library(reader, image);
 	if (!running->copied)
 		return;
-	uint64_t left_out = running->bare ? leave_out(running) : 0;
+	uint64_t left_out = running->bare ? leave_out(reader->live) : 0;
 	running->copied =
 	    gh_free_memory_suffices(pid, left_out, reader->name, reader->err) &&
 	    gh_live_reader_copy(reader, reader->live->bare ? GH_LIVE_BUT_PARTS : GH_LIVE_ALL);
@@ -248,9 +250,8 @@ static void copy_running(void *context)
 bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_pclntab *tab,
 			  int minor, bool bare, struct gh_error *err)
 {
-	*live = (struct gh_live_copy){.pid = pid};
-	struct running running = {
-	    .reader = open_reader(live, err), .tab = tab, .minor = minor, .bare = bare};
+	*live = (struct gh_live_copy){.pid = pid, .tab = tab, .minor = minor};
+	struct running running = {.reader = open_reader(live, err), .bare = bare};
 	gh_work_last_in_turn(copy_running, &running);
 	close_reader(&running.reader);
 	return running.copied;
@@ -319,18 +320,12 @@ static bool copy_stopped(struct gh_live_reader *reader)
 	return true;
 }
 
-/* What is done while the process is stopped. */
-struct stop {
-	struct gh_live_reader *reader;
-	const struct gh_arch *arch;
-};
-
 static bool copy_traced(const struct gh_stopped *stopped, void *context, struct gh_error *err)
 {
-	const struct stop *stop = context;
-	struct gh_live_copy *live = stop->reader->live;
-	return copy_stopped(stop->reader) &&
-	       gh_stopped_registers(stopped, stop->arch, &live->threads, &live->vectors, err);
+	struct gh_live_reader *reader = context;
+	struct gh_live_copy *live = reader->live;
+	return copy_stopped(reader) && gh_stopped_registers(stopped, live->tab->image->arch,
+							    &live->threads, &live->vectors, err);
 }
 
 /* Has processes that are forked get the copies, or not: each page that is written while another
@@ -341,17 +336,17 @@ static void advise_fork(const struct gh_live_copy *live, int advice)
 		madvise(live->ranges.items[i].bytes, (size_t)live->ranges.items[i].size, advice);
 }
 
-bool gh_live_copy_stop(struct gh_live_copy *live, const struct gh_arch *arch, struct gh_error *err)
+bool gh_live_copy_stop(struct gh_live_copy *live, struct gh_error *err)
 {
 	struct gh_live_reader reader = open_reader(live, err);
-	struct stop stop = {.reader = &reader, .arch = arch};
 	reader.again = true;
+	find_parts(live, live->bare ? gh_live_memory(&live->pid) : gh_live_copy_memory(live));
 	gh_live_reader_works(&reader);
 	/* A watchdog is forked. */
 	advise_fork(live, MADV_DONTFORK);
 	bool read =
 	    live->bare ? gh_first_words_read(&reader) : gh_live_reader_copy(&reader, GH_LIVE_PARTS);
-	bool copied = read && gh_stopped_run(live->pid, copy_traced, &stop, &live->paused, err);
+	bool copied = read && gh_stopped_run(live->pid, copy_traced, &reader, &live->paused, err);
 	advise_fork(live, MADV_DOFORK);
 	close_reader(&reader);
 	return copied;

@@ -58,13 +58,12 @@ uint64_t gh_live_parts_size(const struct gh_live_parts *parts)
 	return size;
 }
 
-void gh_live_parts_find(struct gh_live_copy *live, struct gh_process *process)
+void gh_live_parts_find(struct gh_live_parts *parts, struct gh_process *process)
 {
 	struct gh_error err;
 	struct gh_rtypes types = {0};
 	struct gh_spans spans = {0};
 	uint64_t offset;
-	struct gh_live_parts *parts = &live->parts;
 	parts->list.count = 0;
 	if (gh_rtypes_find(&types, process->tab, &err) &&
 	    gh_spans_find(&spans, process, &types, &err) &&

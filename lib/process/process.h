@@ -357,7 +357,9 @@ struct gh_live_parts {
 
 struct gh_live_copy {
 	int pid;
-	bool bare; /* of PARTS it has first words, then zeros */
+	const struct gh_pclntab *tab; /* not owned */
+	int minor;                    /* of the Go release */
+	bool bare;                    /* of PARTS it has first words, then zeros */
 	struct gh_live_parts parts;
 	struct gh_live_ranges ranges;    /* by address */
 	struct gh_live_ranges constants; /* what the process may not write of its files, likewise:
@@ -371,22 +373,19 @@ struct gh_live_copy {
 
 /* Copies the writable memory of the process PID, which has the program of TAB, of Go 1.MINOR, as
  * its program or one of its libraries, while it runs: what changes meanwhile may not fit together.
+ * TAB is the caller's and outlives the copy.
  * A BARE copy has no contents of most objects without pointers. False (ERR filled) if there is no
  * such process, it may not be read, or less memory is free than the copy takes: where none is left,
  * the system may end the process. In any case to be freed. */
 bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_pclntab *tab,
 			  int minor, bool bare, struct gh_error *err);
 
-/* Finds the parts of PROCESS, whose memory is LIVE or the running process's own. There are none if
- * its heap cannot be found. */
-void gh_live_parts_find(struct gh_live_copy *live, struct gh_process *process);
-
 /* Copies the memory again, which gh_live_copy_running copied, and the threads' registers: the parts
  * once more while the process runs, then all else, and those parts that have other objects now,
  * while all its threads are stopped. They go on afterwards, also when the caller is ended
  * meanwhile. What is copied a second time takes a fraction of the time, as it need not be given
  * memory. False (ERR filled) if the process has ended, is traced already, or memory ran out. */
-bool gh_live_copy_stop(struct gh_live_copy *live, const struct gh_arch *arch, struct gh_error *err);
+bool gh_live_copy_stop(struct gh_live_copy *live, struct gh_error *err);
 
 /* The copy, to be read; good until LIVE is freed. */
 struct gh_memory gh_live_copy_memory(const struct gh_live_copy *live);

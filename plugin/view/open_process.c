@@ -185,29 +185,13 @@ bool gh_target_open_core(struct gh_target *target, const char *path, const char 
 	return opened;
 }
 
-/* Finds the parts of the memory that are copied before the process stands: in the first copy or, of
- * what that lacks them, in the running process. */
-static void find_parts(struct gh_target *target)
-{
-	struct gh_memory memory = target->memory;
-	if (target->live.bare) {
-		gh_process_memory_free(&target->process.memory);
-		memory = gh_live_memory(&target->live.pid);
-		memory.size = target->memory.size;
-	}
-	target->process.memory.source = &memory;
-	gh_live_parts_find(&target->live, &target->process);
-	/* What is kept of it is not of the next copy. */
-	gh_process_memory_free(&target->process.memory);
-	target->process.memory.source = &target->memory;
-}
-
 /* Copies the memory of the process again, while it stands. */
 static bool copy_stopped(struct gh_target *target)
 {
 	struct gh_error err;
-	find_parts(target);
-	bool copied = gh_live_copy_stop(&target->live, target->program.image.arch, &err);
+	/* What is kept of the first copy is not of this one. */
+	gh_process_memory_free(&target->process.memory);
+	bool copied = gh_live_copy_stop(&target->live, &err);
 	if (copied)
 		gh_say_paused(target->live.paused);
 	else
