@@ -321,6 +321,7 @@ test_breakpoints() {
 
 # start_waiting PROGRAM MODE: runs it until it is ready; its process id in $pid.
 start_waiting() {
+	: >"$work/out" # another may have been ready before
 	GODEBUG=asyncpreemptoff=1 GOTRACEBACK=${traceback:-system} GOMAXPROCS=${procs:-1} "$1" "$2" \
 		>"$work/out" 2>"$work/dump" &
 	pid=$!

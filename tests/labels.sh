@@ -77,6 +77,7 @@ check_heap() {
 check() {
 	rm -f "$work/input"
 	mkfifo "$work/input"
+	: >"$work/profile" # another may have been ready before
 	GODEBUG=tracebacklabels=1 "$2" <"$work/input" >"$work/profile" 2>"$work/traceback" &
 	local pid=$! list
 	exec 7>"$work/input"

@@ -127,6 +127,7 @@ check_plain() {
 	mkfifo "$work/input.plain"
 	exec 8<>"$work/input.plain"
 	for how in "" churn; do
+		: >"$work/output" # another may have been ready before
 		"$2" $how <&8 >"$work/output" 2>&1 &
 		pid=$!
 		wait_until grep -q ready "$work/output"

@@ -161,6 +161,7 @@ test_interrupted() {
 	for lie in file=endless file=none; do
 		for times in 1 20; do
 			stub $lie packet=1000 slow=2
+			: >"$work/session" # another may have been ready before
 			set -m
 			connect "print \$_isvoid(\$goheap_loaded)" >"$work/session" &
 			group=$!
@@ -182,6 +183,7 @@ test_interrupted() {
 # The same of a core file whose program has such headers.
 test_core() {
 	local core=$work/core offset pid
+	: >"$work/out" # another may have been ready before
 	"$program" wait >"$work/out" 2>&1 &
 	pid=$!
 	children="$children $pid"

@@ -150,6 +150,7 @@ browse_watches() {
 		skip "etcd: in a browser" "no chromium, node, playwright-core or axe-core"
 		return
 	fi
+	: >"$work/address" # another may have been ready before
 	"$GOHEAP" web -p "$pid" >"$work/address" 2>"$work/told" &
 	web=$!
 	wait_until [ -s "$work/address" ]
@@ -170,6 +171,7 @@ browse_watches() {
 check_watches() {
 	local directory watcher function
 	sample "etcd: watches" 1.19 watches || return
+	: >"$work/watching" # another may have been ready before
 	exec 7> >(exec "$directory/watches" 127.0.0.1:2379 20000 >"$work/watching")
 	watcher=$!
 	wait_until [ -s "$work/watching" ]

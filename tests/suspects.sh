@@ -185,6 +185,7 @@ check_threads() {
 	lacks "$1: a dump of few threads" "$("$GOHEAP" suspects "$work/old")" 'threads: see'
 	has "$1: a dump" "$("$GOHEAP" suspects "$work/new")" "^[0-9]+ threads: see goheap goroutines --group $work/new \(which are locked"
 	mkfifo "$work/threads"
+	: >"$work/output" # another may have been ready before
 	"$directory/leaks.stripped" threads <"$work/threads" >"$work/output" &
 	pid=$!
 	exec 8>"$work/threads"

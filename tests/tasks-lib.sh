@@ -58,6 +58,7 @@ run_shown() {
 	[[ $2 != *" -o "* ]] || rm -f "$work/tasks/${2##* }"
 	case $2 in
 	"goheap web "*)
+		: >"$work/out" # another may have been ready before
 		as_typed "exec \"\$GOHEAP\" ${2#goheap }" >"$work/out" 2>"$work/errors" &
 		wait_until grep -q '^http://' "$work/out"
 		status=$?

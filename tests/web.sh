@@ -57,6 +57,7 @@ check_guard() {
 # check_silent: who connects and says nothing, or never ends, keeps no one else waiting. A server that takes no more has the
 # kernel try to connect for minutes.
 check_silent() {
+	: >"$work/connected" # another may have been ready before
 	local silent
 	# shellcheck disable=SC2016 # the inner shell expands these
 	timeout 60 bash -c '
