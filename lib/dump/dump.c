@@ -189,6 +189,8 @@ void gh_dump_close(struct gh_dump *dump)
 	gh_vector_free(&dump->extras);
 	gh_vector_free(&dump->c_frames);
 	gh_vector_free(&dump->c_waits);
+	gh_vector_free(&dump->c_memory);
+	gh_vector_free(&dump->c_words);
 	free(dump->path);
 	gh_dump_input_close(&dump->input);
 	*dump = (struct gh_dump){0};

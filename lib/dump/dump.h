@@ -184,6 +184,12 @@ struct gh_dump_c_wait {
 	size_t holder;   /* number of the record of its goroutine, or GH_DUMP_NONE */
 };
 
+/* Memory from which C's malloc gives out blocks. */
+struct gh_dump_part {
+	uint64_t start;
+	uint64_t end;
+};
+
 /* A function in C code. The texts are the dump's, and empty where they are not known. */
 struct gh_dump_c_place {
 	const char *function; /* its name; of one that has none where it is: "libc.so.6+0x12ab" */
@@ -223,6 +229,8 @@ struct gh_dump {
 	struct GH_VECTOR(struct gh_dump_c_frame) c_frames; /* by goroutine */
 	struct gh_dump_slice c_places;                     /* what their places are in */
 	struct GH_VECTOR(struct gh_dump_c_wait) c_waits;   /* by goroutine */
+	struct GH_VECTOR(struct gh_dump_part) c_memory;    /* by address */
+	struct GH_VECTOR(uint64_t) c_words;                /* likewise */
 	struct gh_dump_lost lost;
 	struct gh_dump_damage damage;
 	struct gh_error warning; /* why records are missing at the end; "" if none are */
@@ -281,6 +289,14 @@ size_t gh_dump_labels(const struct gh_dump *dump, size_t number,
 /* The frames of C code of goroutine NUMBER, callees first, COUNT of them. */
 const struct gh_dump_c_frame *gh_dump_c_frames(const struct gh_dump *dump, size_t number,
 					       size_t *count);
+
+/* An object at ADDRESS is a block of C's malloc. */
+bool gh_dump_is_c(const struct gh_dump *dump, uint64_t address);
+
+/* Gives those of the SIZE bytes of Go's memory at ADDRESS that hold the address of such a block,
+ * though Go has no pointer there: the words' own addresses, COUNT of them. */
+const uint64_t *gh_dump_c_words(const struct gh_dump *dump, uint64_t address, uint64_t size,
+				size_t *count);
 
 /* What goroutine NUMBER waits for in the C library; NULL if that is nothing, or not known. */
 const struct gh_dump_c_wait *gh_dump_c_wait(const struct gh_dump *dump, size_t number);

@@ -239,6 +239,12 @@ enum gh_section_tag {
 	 * system's number of the thread that has it, or that is waited for, 0 if it is not known;
 	 * and one more than the number of the record of that thread's goroutine, or 0. */
 	GH_SECTION_C_WAITS,
+	/* Where C's malloc has the blocks that have records of objects: of each part, by address,
+	 * how far it begins after the end of the one before, and its size, in bytes. */
+	GH_SECTION_C_MEMORY,
+	/* The words of Go's objects and variables that are no pointers for Go, and are the address
+	 * of such a block: of each, by address, how far it is after the one before. */
+	GH_SECTION_C_WORDS,
 };
 
 /* What is waited for in the C library. */

@@ -141,8 +141,64 @@ const struct gh_dump_c_wait *gh_dump_c_wait(const struct gh_dump *dump, size_t n
 									       : NULL;
 }
 
+/* Reads where C's malloc has memory, up to the end of CUR or to what cannot be; the first part of
+ * this tag counts. False if memory ran out. */
+static bool read_c_memory(struct gh_dump *dump, struct gh_cursor cur)
+{
+	uint64_t last = 0;
+	while (gh_cursor_left(&cur) > 0) {
+		struct gh_dump_part part;
+		uint64_t gap = gh_cursor_uvarint(&cur);
+		uint64_t size = gh_cursor_uvarint(&cur);
+		if (cur.failed || __builtin_add_overflow(last, gap, &part.start) ||
+		    __builtin_add_overflow(part.start, size, &part.end))
+			return true;
+		last = part.end;
+		if (!gh_vector_push(&dump->c_memory, part))
+			return false;
+	}
+	return true;
+}
+
+/* Reads the words that have addresses of blocks there, likewise. */
+static bool read_c_words(struct gh_dump *dump, struct gh_cursor cur)
+{
+	uint64_t last = 0;
+	while (gh_cursor_left(&cur) > 0) {
+		uint64_t gap = gh_cursor_uvarint(&cur);
+		if (cur.failed || __builtin_add_overflow(last, gap, &last))
+			return true;
+		if (!gh_vector_push(&dump->c_words, last))
+			return false;
+	}
+	return true;
+}
+
+bool gh_dump_is_c(const struct gh_dump *dump, uint64_t address)
+{
+	const struct gh_dump_part *parts = dump->c_memory.items;
+	size_t i = gh_lower_bound(dump->c_memory.count, k, parts[k].end <= address);
+	return i < dump->c_memory.count && parts[i].start <= address;
+}
+
+const uint64_t *gh_dump_c_words(const struct gh_dump *dump, uint64_t address, uint64_t size,
+				size_t *count)
+{
+	const uint64_t *words = dump->c_words.items;
+	size_t first = gh_lower_bound(dump->c_words.count, i, words[i] < address);
+	size_t end = first;
+	while (end < dump->c_words.count && words[end] - address < size)
+		end++;
+	*count = end - first;
+	return *count > 0 ? &words[first] : NULL;
+}
+
 static bool read_part(struct gh_dump *dump, uint64_t tag, struct gh_cursor part)
 {
+	if (tag == GH_SECTION_C_MEMORY && dump->c_memory.count == 0)
+		return read_c_memory(dump, part);
+	if (tag == GH_SECTION_C_WORDS && dump->c_words.count == 0)
+		return read_c_words(dump, part);
 	if (tag == GH_SECTION_C_WAITS && dump->c_waits.count == 0)
 		return read_c_waits(dump, part);
 	if (tag == GH_SECTION_C_FRAMES && dump->c_frames.count == 0)

@@ -94,6 +94,9 @@ struct gh_pointers {
 	const uint32_t *targets; /* the objects that the pointers to come lead to; NULL if
 				    they are not known */
 	size_t ntargets;         /* of these */
+	const uint64_t *c_words; /* words beside the fields, that hold addresses of C's memory */
+	size_t nc_words;         /* of these to come */
+	uint64_t address;        /* of the region */
 };
 
 /* Starts a walk over the pointers of RECORD, an object, frame, or segment of DUMP, whose objects

@@ -1,5 +1,18 @@
 #include "lib/heap/internal.h"
 
+/* The address of RECORD's contents. */
+static uint64_t address_of(const struct gh_dump_record *record)
+{
+	switch (record->kind) {
+	case GH_DUMP_OBJECT:
+		return record->object.address;
+	case GH_DUMP_FRAME:
+		return record->frame.sp;
+	default:
+		return record->segment.address;
+	}
+}
+
 /* The contents of RECORD. */
 static struct gh_dump_slice contents_of(const struct gh_dump_record *record)
 {
@@ -23,6 +36,12 @@ void gh_pointers_of(const struct gh_dump *dump, const struct gh_object_table *ta
 	walk->unknown = 0;
 	walk->targets = NULL;
 	walk->ntargets = 0;
+	walk->nc_words = 0;
+	if (dump->c_words.count == 0)
+		return;
+	walk->address = address_of(record);
+	walk->c_words =
+	    gh_dump_c_words(dump, walk->address, gh_cursor_size(&walk->contents), &walk->nc_words);
 }
 
 static uint64_t word_at(const struct gh_pointers *walk, uint64_t offset)
@@ -66,7 +85,12 @@ bool gh_pointers_next_value(struct gh_pointers *walk, struct gh_pointer *pointer
 		pointer->value = word_at(walk, pointer->offset);
 		return true;
 	}
-	return false;
+	if (walk->nc_words == 0)
+		return false;
+	walk->nc_words--;
+	pointer->offset = *walk->c_words++ - walk->address;
+	pointer->value = word_at(walk, pointer->offset);
+	return true;
 }
 
 /* The object that VALUE points to, of those that are known to come next: the first of them, or none

@@ -58,7 +58,8 @@ bool gh_snapshot_make(struct gh_buffer *out, struct gh_process *process, const c
 		return false;
 	add_params(&stream.bytes, process, version, 0, 0);
 	add_modules(&stream.bytes, process);
-	bool made = gh_dump_add_goroutines(&stream, &section, &all, process, NULL, NULL, lost);
+	bool made =
+	    gh_dump_add_goroutines(&stream, &section, &all, process, NULL, NULL, NULL, lost);
 	gh_buffer_uleb128(&stream.bytes, GH_DUMP_EOF);
 	made = gh_dump_add_section(&stream, &section) && made;
 	made = gh_dump_stream_end(&stream) && made;
@@ -78,6 +79,7 @@ struct maker {
 	struct gh_goroutines goroutines;
 	struct gh_dump_section section;
 	struct gh_dump_totals totals;
+	struct gh_c_records c;
 };
 
 /* The arenas that have the spans, which are the bounds of the heap. */
@@ -117,17 +119,21 @@ static bool write_all(struct maker *maker, const char *version, struct gh_heap_l
 	gh_dump_add_note(&stream->bytes, GH_DUMP_HAS_STACK_OBJECTS);
 	add_modules(&stream->bytes, process);
 	gh_dump_add_itabs(stream, process, &maker->types);
-	gh_dump_add_objects(stream, &maker->pointers, &maker->totals);
+	gh_dump_add_objects(stream, &maker->pointers, &maker->c, &maker->totals);
+	gh_dump_add_c_blocks(stream, process, &maker->c);
 	bool listed = gh_dump_add_goroutines(stream, &maker->section, &maker->goroutines, process,
-					     &maker->spans, &maker->types, &losses->goroutines);
+					     &maker->spans, &maker->c.memory, &maker->types,
+					     &losses->goroutines);
 	gh_dump_add_threads(stream, process, &maker->rtypes, &maker->goroutines);
-	bool masks = gh_dump_add_globals(stream, process);
+	bool masks = gh_dump_add_globals(stream, process, &maker->c);
+	gh_dump_add_c_roots(stream, process, &maker->spans, &maker->c);
 	gh_dump_add_specials(stream, process, &maker->spans, &maker->types);
 	gh_dump_add_queued_finalizers(stream, process, &maker->types);
 	gh_dump_add_queued_cleanups(stream, process);
 	gh_dump_add_memstats(stream, process, &maker->spans, &maker->totals);
 	bool profile = gh_dump_add_profile(stream, process, &maker->spans);
 	gh_buffer_uleb128(&stream->bytes, GH_DUMP_EOF);
+	gh_c_records_end(&maker->c, &maker->section);
 	listed = gh_dump_add_section(stream, &maker->section) && listed;
 	losses->spans = maker->spans.lost;
 	losses->objects = maker->totals.skipped;
@@ -156,12 +162,14 @@ bool gh_heap_dump_write(int fd, enum gh_heap_form form, const char *path,
 	maker.stream.bare = form == GH_HEAP_BARE;
 	if (found && form == GH_HEAP_GZIP)
 		gh_dump_stream_compress(&maker.stream);
-	bool written = found && write_all(&maker, version, losses) &&
+	bool opened = found && gh_c_records_open(&maker.c, process, &maker.spans);
+	bool written = opened && write_all(&maker, version, losses) &&
 		       (form != GH_HEAP_BARE || add_zeros(&maker.stream));
 	if (found && !written && maker.stream.failed)
 		gh_fail_errno(err, path, "write");
 	else if (found && !written)
 		gh_fail_memory(err, path);
+	gh_c_records_free(&maker.c);
 	gh_goroutines_free(&maker.goroutines);
 	gh_span_pointers_free(&maker.pointers);
 	gh_spans_free(&maker.spans);

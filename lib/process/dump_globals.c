@@ -1,5 +1,7 @@
 #include "lib/process/dump_parts.h"
 
+#include <stdlib.h>
+
 #include "lib/dump/record.h"
 
 /* The moduledata is no longer, in words. */
@@ -112,13 +114,34 @@ static bool read_next(struct gh_process *process, const struct places *places, u
 	return true;
 }
 
+/* Has C note the words from START to END that MASK does not have. */
+static void note_words(struct gh_c_records *c, struct gh_process *process, uint64_t start,
+		       uint64_t end, struct bits mask)
+{
+	uint64_t *bits = calloc(mask.count / 64 + 1, sizeof(*bits));
+	if (bits == NULL) {
+		c->words.failed = true;
+		return;
+	}
+	for (uint64_t i = 0; i < mask.count; i += 8) {
+		uint64_t byte;
+		gh_process_uint(&process->memory, mask.address + i / 8, 1, &byte);
+		bits[i / 64] |= byte << i % 64;
+	}
+	gh_c_records_note(c, process, start, end - start, mask.count > 0 ? bits : NULL);
+	free(bits);
+}
+
 static void add_segment(struct gh_dump_stream *stream, struct gh_process *process,
-			enum gh_dump_kind kind, uint64_t start, uint64_t end, struct bits mask)
+			struct gh_c_records *c, enum gh_dump_kind kind, uint64_t start,
+			uint64_t end, struct bits mask)
 {
 	struct gh_buffer *out = &stream->bytes;
 	unsigned word = word_size(process);
 	if (end - start > stream->left)
 		return;
+	if (c->memory.blocks.count > 0)
+		note_words(c, process, start, end, mask);
 	gh_buffer_uleb128(out, kind);
 	gh_buffer_uleb128(out, start);
 	gh_dump_stream_memory(stream, process, start, end - start);
@@ -135,41 +158,43 @@ static void add_segment(struct gh_dump_stream *stream, struct gh_process *proces
 }
 
 static void add_module(struct gh_dump_stream *stream, struct gh_process *process,
-		       const struct module *module)
+		       struct gh_c_records *c, const struct module *module)
 {
 	struct bits data = {0}, bss = {0};
 	if (module->masked) {
 		data = module->data_mask;
 		bss = module->bss_mask;
 	}
-	add_segment(stream, process, GH_DUMP_DATA, module->data, module->edata, data);
-	add_segment(stream, process, GH_DUMP_BSS, module->bss, module->ebss, bss);
+	add_segment(stream, process, c, GH_DUMP_DATA, module->data, module->edata, data);
+	add_segment(stream, process, c, GH_DUMP_BSS, module->bss, module->ebss, bss);
 }
 
 /* Adds the program's variables without pointers, which the runtime leaves out of its dumps:
  * mutexes, wait groups and counters are among them. */
-static void add_plain(struct gh_dump_stream *stream, struct gh_process *process)
+static void add_plain(struct gh_dump_stream *stream, struct gh_process *process,
+		      struct gh_c_records *c)
 {
 	const struct gh_moduledata *module = &process->tab->module;
 	uint64_t bias = process->bias;
-	add_segment(stream, process, GH_DUMP_DATA, module->noptrdata + bias,
+	add_segment(stream, process, c, GH_DUMP_DATA, module->noptrdata + bias,
 		    module->enoptrdata + bias, (struct bits){0});
-	add_segment(stream, process, GH_DUMP_BSS, module->noptrbss + bias, module->enoptrbss + bias,
-		    (struct bits){0});
+	add_segment(stream, process, c, GH_DUMP_BSS, module->noptrbss + bias,
+		    module->enoptrbss + bias, (struct bits){0});
 }
 
-bool gh_dump_add_globals(struct gh_dump_stream *stream, struct gh_process *process)
+bool gh_dump_add_globals(struct gh_dump_stream *stream, struct gh_process *process,
+			 struct gh_c_records *c)
 {
 	struct module module;
 	struct places places;
 	read_first(process, &module, &places);
-	add_module(stream, process, &module);
-	add_plain(stream, process);
+	add_module(stream, process, c, &module);
+	add_plain(stream, process, c);
 	bool masked = module.masked;
 	for (unsigned i = 1; i < MAX_MODULES && module.next != 0 && !stream->failed; i++) {
 		if (!read_next(process, &places, module.next, &module))
 			break;
-		add_module(stream, process, &module);
+		add_module(stream, process, c, &module);
 		masked = masked && module.masked;
 	}
 	return masked;

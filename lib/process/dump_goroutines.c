@@ -26,6 +26,7 @@ struct writer {
 	struct gh_dump_stream *stream; /* not owned */
 	struct gh_process *process;    /* not owned */
 	const struct gh_spans *spans;  /* not owned; NULL: without the contents of frames */
+	const struct gh_c_memory *c;   /* not owned; may have no blocks; NULL as SPANS is */
 	struct gh_dump_types *types;   /* those that have records; not owned */
 	struct gh_dump_types own;      /* the same, if nobody gave them: from the first panic on */
 	struct gh_rtypes rtypes;       /* the program's, likewise; owned */
@@ -272,7 +273,7 @@ static void add_root(struct writer *writer, const struct gh_goroutine *g, const 
 {
 	struct gh_buffer *out = &writer->stream->bytes;
 	char text[80];
-	if (!gh_spans_have(writer->spans, pointer))
+	if (!gh_spans_have(writer->spans, pointer) && gh_c_memory_at(writer->c, pointer) == NULL)
 		return;
 	int length = snprintf(text, sizeof(text), "%s of goroutine %" PRIu64 "%s", what, g->id,
 			      certain ? "" : GH_DUMP_PERHAPS);
@@ -308,6 +309,26 @@ static void add_perhaps(struct writer *writer, const struct gh_goroutine *g)
 			add_root(writer, g, "stack", value, false);
 	for (size_t i = 0; i < writer->registers.count; i++)
 		add_root(writer, g, "register", writer->registers.items[i], false);
+}
+
+/* Adds the addresses of C's blocks in FRAME that are no pointers for Go: they may be left of
+ * something. */
+static void add_c_words(struct writer *writer, const struct gh_goroutine *g,
+			const struct gh_stack_frame *frame)
+{
+	const uint64_t *certain = writer->words.certain.items;
+	size_t count = writer->words.certain.count;
+	unsigned word = writer->process->tab->pointer_size;
+	size_t i = gh_lower_bound(count, k, certain[k] < frame->sp);
+	for (uint64_t at = frame->sp; at < frame->end; at += word) {
+		uint64_t value = gh_process_word(writer->process, at);
+		while (i < count && certain[i] < at)
+			i++;
+		const struct gh_c_block *block =
+		    i < count && certain[i] == at ? NULL : gh_c_memory_at(writer->c, value);
+		if (block != NULL && block->address == value)
+			add_root(writer, g, "stack", value, false);
+	}
 }
 
 /* Adds the arguments, to Go 1.16 on the stack, of the function that G began with: they are above
@@ -404,6 +425,9 @@ static void add_stack(struct writer *writer, const struct gh_goroutine *g, uint6
 	add_first_arguments(writer, g);
 	add_deferred_arguments(writer, g);
 	add_perhaps(writer, g);
+	for (size_t i = 0; i < writer->words.frames.count && writer->c->blocks.count > 0; i++)
+		if (!writer->words.frames.items[i].interrupted)
+			add_c_words(writer, g, &writer->words.frames.items[i]);
 }
 
 /* Adds what no record has of G. Which thread is selected in GDB changes, unlike a file. */
@@ -447,13 +471,14 @@ static void add_all(struct writer *writer, struct gh_dump_section *section,
 
 bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_dump_section *section,
 			    struct gh_goroutines *all, struct gh_process *process,
-			    const struct gh_spans *spans, struct gh_dump_types *types,
-			    uint64_t *lost)
+			    const struct gh_spans *spans, const struct gh_c_memory *c,
+			    struct gh_dump_types *types, uint64_t *lost)
 {
 	struct writer writer = {
 	    .stream = stream,
 	    .process = process,
 	    .spans = spans,
+	    .c = c,
 	    .left = process->memory.source->size / LEAST_RECORD,
 	};
 	writer.types = types != NULL ? types : &writer.own;

@@ -12,6 +12,7 @@ struct walk {
 	struct gh_dump_stream *stream;
 	struct gh_span_pointers *pointers;
 	struct gh_dump_totals *totals;
+	struct gh_c_records *c;
 	uint64_t specials; /* that may still be read to tell which elements are objects */
 	/* The bytes of a span of objects without pointers, whose first words are looked at. */
 	uint64_t at;   /* address of the first; 0: none were read */
@@ -112,6 +113,7 @@ static void add_object(struct walk *walk, const struct gh_span *span, uint64_t i
 	if (words != NULL)
 		add_fields(out, words, span->elemsize / word, word);
 	gh_buffer_uleb128(out, 0); /* the end of the fields */
+	gh_c_records_note(walk->c, process, address, span->elemsize, words);
 	if (words != NULL && GH_SPAN_IS_LARGE(span) && span->large_type != 0)
 		add_type(out, span);
 	gh_dump_stream_pass(walk->stream);
@@ -166,11 +168,12 @@ static void add_span(struct walk *walk, const struct gh_span *span)
 }
 
 void gh_dump_add_objects(struct gh_dump_stream *stream, struct gh_span_pointers *pointers,
-			 struct gh_dump_totals *totals)
+			 struct gh_c_records *c, struct gh_dump_totals *totals)
 {
 	const struct gh_spans *spans = pointers->spans;
 	struct walk walk;
 	walk.stream = stream;
+	walk.c = c;
 	walk.pointers = pointers;
 	walk.totals = totals;
 	walk.specials = gh_specials_most(spans, pointers->process);

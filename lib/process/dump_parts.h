@@ -53,6 +53,8 @@ struct gh_dump_section {
 	struct gh_buffer c_places;   /* likewise */
 	struct gh_buffer c_frames;   /* likewise */
 	struct gh_buffer c_waits;    /* likewise */
+	struct gh_buffer c_memory;   /* likewise */
+	struct gh_buffer c_words;    /* likewise */
 	struct gh_numbermap known;   /* addresses of labels to where they are in LABELS; owned */
 	struct gh_dump_lost lost;
 };
@@ -126,14 +128,75 @@ void gh_dump_add_cleanup(struct gh_dump_stream *stream, struct gh_process *proce
 /* Adds the same of those that are queued. */
 void gh_dump_add_queued_cleanups(struct gh_dump_stream *stream, struct gh_process *process);
 
+/* The memory that C code has from glibc's malloc, on machines of 64 bits, block by block. */
+
+/* A block that is given out. */
+struct gh_c_block {
+	uint64_t address;
+	uint64_t size; /* in bytes, as malloc_usable_size(3) tells it */
+};
+
+/* C's memory is large from so many bytes on, if it is a fourth of the Go heap, too. */
+#define GH_LARGE_C (UINT64_C(16) << 20)
+
+struct gh_c_memory {
+	struct GH_VECTOR(struct gh_c_block) blocks; /* by address; owned */
+	struct gh_memory_parts parts; /* where malloc has its memory, in no order; owned */
+	uint64_t bytes;               /* of all blocks */
+	uint64_t last;                /* address of the last byte of the last one */
+};
+
+/* Finds the blocks of PROCESS: not those that threads keep to give out again (tcache), or that are
+ * in lists of free ones. What was corrupted has none. False if memory ran out; to be freed with
+ * gh_c_memory_free in either case. */
+bool gh_c_memory_find(struct gh_c_memory *memory, struct gh_process *process,
+		      const struct gh_spans *spans);
+
+void gh_c_memory_free(struct gh_c_memory *memory);
+
+/* The block that a pointer to ADDRESS is to, or into; NULL for none. */
+const struct gh_c_block *gh_c_memory_at(const struct gh_c_memory *memory, uint64_t address);
+
+/* The blocks of C's memory, and what points to them, as records of a heap dump. */
+struct gh_c_records {
+	struct gh_c_memory memory;
+	struct GH_VECTOR(uint64_t) words; /* of Go's memory that are no pointers for Go: their
+					     addresses; owned */
+};
+
+/* Finds C's memory of PROCESS, if it is wanted (see struct gh_process); there is none if not. False
+ * if memory ran out; to be freed in either case. */
+bool gh_c_records_open(struct gh_c_records *records, struct gh_process *process,
+		       const struct gh_spans *spans);
+
+/* Adds a record for each block, whose fields are the words that point to, or into, another. */
+void gh_dump_add_c_blocks(struct gh_dump_stream *stream, struct gh_process *process,
+			  const struct gh_c_records *records);
+
+/* Adds roots for what C's variables, stacks and registers, and Go's stacks point to. */
+void gh_dump_add_c_roots(struct gh_dump_stream *stream, struct gh_process *process,
+			 const struct gh_spans *spans, const struct gh_c_records *records);
+
+/* Notes those of the SIZE bytes of Go's memory at ADDRESS that are the address of a block, but for
+ * those that POINTERS, a bit for each word, or NULL, has. */
+void gh_c_records_note(struct gh_c_records *records, struct gh_process *process, uint64_t address,
+		       uint64_t size, const uint64_t *pointers);
+
+/* Adds to SECTION where C's memory is, and the words that were noted. */
+void gh_c_records_end(struct gh_c_records *records, struct gh_dump_section *section);
+
+void gh_c_records_free(struct gh_c_records *records);
+
 /* The global variables of a process's modules, as records of a heap dump: those of the program, and
  * of what it has loaded as plugins or, if it is in C itself, as shared libraries.
  *
  * Source: type moduledata in src/runtime/symtab.go. */
 
 /* Adds the records of the data and bss segments of the modules of PROCESS, those of its program
- * first. False if the masks of some are not found: then they are without fields. */
-bool gh_dump_add_globals(struct gh_dump_stream *stream, struct gh_process *process);
+ * first. C notes the words that are no fields. False if the masks of some are not found: then they
+ * are without fields. */
+bool gh_dump_add_globals(struct gh_dump_stream *stream, struct gh_process *process,
+			 struct gh_c_records *c);
 
 /* The objects of a process's heap as records of a heap dump. */
 
@@ -149,9 +212,9 @@ void gh_dump_count_objects(const struct gh_spans *spans, struct gh_process *proc
 			   struct gh_dump_totals *totals);
 
 /* Adds a record for each object, span by span: address, contents, and fields of the words that
- * POINTERS tells. */
+ * POINTERS tells. C notes their other words. */
 void gh_dump_add_objects(struct gh_dump_stream *stream, struct gh_span_pointers *pointers,
-			 struct gh_dump_totals *totals);
+			 struct gh_c_records *c, struct gh_dump_totals *totals);
 
 /* The memory statistics of a process, as a record of a heap dump.
  *
@@ -208,8 +271,8 @@ void gh_dump_add_type(struct gh_dump_stream *stream, const struct gh_process *pr
  * record has of each. *LOST is how many were left out. False if memory ran out. */
 bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_dump_section *section,
 			    struct gh_goroutines *all, struct gh_process *process,
-			    const struct gh_spans *spans, struct gh_dump_types *types,
-			    uint64_t *lost);
+			    const struct gh_spans *spans, const struct gh_c_memory *c,
+			    struct gh_dump_types *types, uint64_t *lost);
 
 /* Adds a root of DESCRIPTION, unless POINTER is nil. */
 void gh_dump_add_root(struct gh_dump_stream *stream, const char *description, uint64_t pointer);
@@ -288,6 +351,10 @@ bool gh_malloc_is_heap(struct gh_process *process, const struct gh_mapping *mapp
 /* The size of a large chunk, in pages of its own, that begins at ADDRESS, before END, or, of
  * musl's, of a group of chunks; in bytes. 0 if there is none. */
 uint64_t gh_malloc_chunk(struct gh_process *process, uint64_t address, uint64_t end);
+
+/* How many bytes of ANONYMOUS, mappings of no file of the running PROCESS, begin as glibc's malloc
+ * has them. */
+uint64_t gh_malloc_estimate(struct gh_process *process, const struct gh_memory_parts *anonymous);
 
 /* What the runtime has mapped for itself: where it allocates what is never freed, among it spans
  * and specials; bitmaps of spans, and the list of these; and the arenas' bitmaps.

@@ -66,6 +66,13 @@ bool gh_dump_add_section(struct gh_dump_stream *stream, struct gh_dump_section *
 	}
 	if (section->c_waits.size > 0)
 		add_part(stream, GH_SECTION_C_WAITS, &section->c_waits);
+	whole = whole && !section->c_memory.failed && !section->c_words.failed;
+	if (section->c_memory.size > 0)
+		add_part(stream, GH_SECTION_C_MEMORY, &section->c_memory);
+	if (section->c_words.size > 0)
+		add_part(stream, GH_SECTION_C_WORDS, &section->c_words);
+	gh_buffer_free(&section->c_memory);
+	gh_buffer_free(&section->c_words);
 	gh_buffer_free(&section->c_waits);
 	gh_buffer_free(&section->c_places);
 	gh_buffer_free(&section->c_frames);

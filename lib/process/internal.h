@@ -181,6 +181,9 @@ void gh_spans_free(struct gh_spans *spans);
 /* Whether ADDRESS is in one of them. */
 bool gh_spans_have(const struct gh_spans *spans, uint64_t address);
 
+/* Whether one of them is between START and END, in part at least. */
+bool gh_spans_meet(const struct gh_spans *spans, uint64_t start, uint64_t end);
+
 /* Whether SPAN, a manual one, holds stacks. */
 static inline bool gh_span_is_of_stacks(const struct gh_span *span)
 {

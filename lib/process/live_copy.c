@@ -46,9 +46,12 @@ static void take_mapping(void *context, int pid, struct gh_mapping *mapping)
 	(void)pid;
 	if (range.size > GH_MOST_MAPPED)
 		return;
-	if (access[0] == 'r' && access[1] == 'w' && access[3] == 'p')
+	if (access[0] == 'r' && access[1] == 'w' && access[3] == 'p') {
+		struct gh_memory_part part = {mapping->start, mapping->end};
 		add_range(&live->ranges, &range);
-	else if (access[0] == 'r' && access[2] != 'x' && access[3] == 'p' && range.from_file)
+		gh_vector_push(
+		    range.from_file ? &live->writable.of_files : &live->writable.anonymous, part);
+	} else if (access[0] == 'r' && access[2] != 'x' && access[3] == 'p' && range.from_file)
 		gh_vector_push(&live->constants, range);
 }
 
@@ -57,6 +60,7 @@ static bool list_ranges(struct gh_live_reader *reader)
 {
 	struct gh_live_copy *live = reader->live;
 	live->constants.count = 0;
+	live->writable.anonymous.count = live->writable.of_files.count = 0;
 	if (!gh_mappings_live(live->pid, "maps", take_mapping, live))
 		return gh_stopped_fail(live->pid, reader->err);
 	return !live->ranges.failed || gh_fail_memory(reader->err, reader->name);
@@ -206,7 +210,7 @@ static void close_reader(struct gh_live_reader *reader)
 /* What is done while the process runs. */
 struct running {
 	struct gh_live_reader reader;
-	bool bare; /* is asked for */
+	enum gh_live_bare bare; /* is asked for */
 	bool copied;
 };
 
@@ -229,6 +233,16 @@ static uint64_t leave_out(struct gh_live_copy *live)
 	return gh_live_parts_size(&live->parts);
 }
 
+/* C's memory seems to be large: there are enough bytes in what begins as malloc's does. */
+static bool has_large_c(const struct gh_live_copy *live)
+{
+	struct gh_memory memory = gh_live_memory(&live->pid);
+	struct gh_process process = gh_live_process(&memory, live->tab, live->minor, live->entry);
+	bool is_large = gh_malloc_estimate(&process, &live->writable.anonymous) >= GH_LARGE_C;
+	gh_process_memory_free(&process.memory);
+	return is_large;
+}
+
 static void copy_running(void *context)
 {
 	struct running *running = context;
@@ -241,16 +255,19 @@ static void copy_running(void *context)
 			  find_library(reader, image);
 	if (!running->copied)
 		return;
-	uint64_t left_out = running->bare ? leave_out(reader->live) : 0;
+	bool bare = running->bare == GH_LIVE_BARE ||
+		    (running->bare == GH_LIVE_BARE_UNLESS_C && !has_large_c(reader->live));
+	uint64_t left_out = bare ? leave_out(reader->live) : 0;
 	running->copied =
 	    gh_free_memory_suffices(pid, left_out, reader->name, reader->err) &&
 	    gh_live_reader_copy(reader, reader->live->bare ? GH_LIVE_BUT_PARTS : GH_LIVE_ALL);
 }
 
 bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_pclntab *tab,
-			  int minor, bool bare, struct gh_error *err)
+			  int minor, enum gh_live_bare bare, struct gh_error *err)
 {
 	*live = (struct gh_live_copy){.pid = pid, .tab = tab, .minor = minor};
+	live->pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 	struct running running = {.reader = open_reader(live, err), .bare = bare};
 	gh_work_last_in_turn(copy_running, &running);
 	close_reader(&running.reader);
@@ -304,9 +321,31 @@ static bool read_live(const struct gh_memory *memory, uint64_t address, void *to
 	return true;
 }
 
+/* Gives the next page that was copied, by goheap's own pagemap. */
+static bool next_live(const struct gh_memory *memory, uint64_t *address, uint64_t *size)
+{
+	const struct gh_live_copy *live = memory->from;
+	const struct gh_live_range *ranges = live->ranges.items;
+	size_t count = live->ranges.count;
+	size_t i = gh_lower_bound(count, k, ranges[k].start + ranges[k].size <= *address);
+	for (; i < count; i++) {
+		uint64_t at = *address > ranges[i].start ? *address - ranges[i].start : 0;
+		uint64_t bytes = (uintptr_t)ranges[i].bytes;
+		uint64_t start = bytes + at - at % GH_LEAST_PAGE;
+		uint64_t page = gh_next_page(live->pagemap, start, bytes + ranges[i].size) - bytes;
+		if (page >= ranges[i].size)
+			continue;
+		*address = ranges[i].start + (page > at ? page : at);
+		*size = ranges[i].start + page + GH_LEAST_PAGE - *address;
+		return true;
+	}
+	return false;
+}
+
 struct gh_memory gh_live_copy_memory(const struct gh_live_copy *live)
 {
-	return (struct gh_memory){.read = read_live, .from = live, .size = live->size};
+	return (struct gh_memory){
+	    .read = read_live, .next = next_live, .from = live, .size = live->size};
 }
 
 /* Copies the memory of the process, which is stopped: the parts later, when it is known which of
@@ -358,6 +397,9 @@ void gh_live_copy_free(struct gh_live_copy *live)
 	gh_vector_free(&live->parts.list);
 	free(live->parts.words);
 	gh_vector_free(&live->constants);
+	gh_writable_free(&live->writable);
 	gh_vector_free(&live->threads);
+	if (live->pagemap > 0)
+		close(live->pagemap);
 	free(live->vectors);
 }

@@ -62,3 +62,26 @@ uint64_t gh_malloc_chunk(struct gh_process *process, uint64_t address, uint64_t 
 		size -= CHUNK_MMAPPED;
 	return size % GH_LEAST_PAGE == 0 && size <= end - address ? size : 0;
 }
+
+uint64_t gh_malloc_estimate(struct gh_process *process, const struct gh_memory_parts *anonymous)
+{
+	unsigned word = process->tab->pointer_size;
+	uint64_t sum = 0;
+	for (size_t i = 0; i < anonymous->count; i++) {
+		const struct gh_memory_part *part = &anonymous->items[i];
+		struct gh_mapping mapping = {.start = part->start, .end = part->end};
+		uint64_t at = part->start;
+		uint64_t chunk;
+		/* Its first chunk is in use, as none is before it. */
+		bool may_be_heap = (gh_process_word(process, at + word) & CHUNK_BITS) == 1 &&
+				   gh_process_word(process, at) == 0;
+		if (may_be_heap || gh_malloc_is_arena(process, &mapping))
+			sum += part->end - part->start;
+		while (!may_be_heap && at < part->end &&
+		       (chunk = gh_malloc_chunk(process, at, part->end)) != 0) {
+			sum += chunk;
+			at += chunk;
+		}
+	}
+	return sum;
+}

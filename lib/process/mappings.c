@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/util/bsearch.h"
+
 /* The kernel's note of what a process has mapped, as the elf.h of older systems lacks it. */
 #ifndef NT_FILE
 #define NT_FILE 0x46494c45
@@ -135,4 +137,34 @@ bool gh_mappings_core_files(const struct gh_image *core, gh_mapping_take *take, 
 		take(context, 0, &mapping);
 	}
 	return true;
+}
+
+/* Moves the mapping FILE of WRITABLE, a core file's that has only those of no file yet, to those of
+ * files. */
+static void move_to_files(void *context, int pid, struct gh_mapping *file)
+{
+	struct gh_writable *writable = context;
+	struct gh_memory_part *items = writable->anonymous.items;
+	(void)pid;
+	size_t at = gh_lower_bound(writable->anonymous.count, i, items[i].start < file->start);
+	if (at == writable->anonymous.count || items[at].start != file->start)
+		return;
+	gh_vector_push(&writable->of_files, items[at]);
+	items[at].end = items[at].start;
+}
+
+void gh_writable_core(struct gh_writable *writable, const struct gh_image *core)
+{
+	const unsigned access = PF_R | PF_W;
+	*writable = (struct gh_writable){0};
+	for (size_t i = 0; i < core->nsegments; i++) {
+		const GElf_Phdr *segment = &core->segments[i];
+		struct gh_memory_part part = {.start = segment->p_vaddr};
+		if (segment->p_type == PT_LOAD && (segment->p_flags & access) == access &&
+		    !__builtin_add_overflow(part.start, segment->p_memsz, &part.end))
+			gh_vector_push(&writable->anonymous, part);
+	}
+	gh_memory_parts_sort(&writable->anonymous);
+	gh_mappings_core_files(core, move_to_files, writable);
+	gh_memory_parts_sort(&writable->of_files);
 }

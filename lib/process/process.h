@@ -7,6 +7,7 @@
  *   process.c: words in it;
  * - mappings.c: what is mapped; footprint.c, footprint_pages.c: what all memory is used for;
  *   malloc_memory.c, runtime_memory.c, live_go_memory.c: what C's malloc and the runtime have;
+ *   malloc_blocks.c: the blocks that malloc has given out; dump_c_memory.c: these in a dump;
  * - mapped_files.c, other_modules.c: the files that are in it, where Go libraries are found, and
  *   those that have code of its program's runtime;
  * - running.c: the build that it runs, and whether a file is of that;
@@ -75,8 +76,6 @@ bool gh_process_next_uint(struct gh_process_memory *memory, uint64_t *address, u
 /* Frees what is kept. A zeroed one may be freed too. */
 void gh_process_memory_free(struct gh_process_memory *memory);
 
-/* A Go process, live or in a core file, with the program that it runs. */
-
 /* The registers of a thread of the system's. */
 struct gh_registers {
 	uint64_t pc;
@@ -100,6 +99,8 @@ struct gh_process {
 	const struct gh_module *others; /* modules beside the program's; not owned */
 	size_t nothers;
 	const struct gh_mapped_files *files; /* for C code; not owned; NULL: it is left out */
+	const struct gh_writable *writable;  /* for C's memory; likewise */
+	bool only_large_c; /* that is wanted only if it is large */
 };
 
 /* The module of PROCESS that has a function at PC, whose number is *INDEX; that of the program, and
@@ -142,11 +143,8 @@ bool gh_crash_find(struct gh_crash *crash, struct gh_process *process, struct gh
 
 void gh_crash_free(struct gh_crash *crash);
 
-/* The goroutines of a process, with their stacks, as records of a heap dump.
- *
- * Sources: dumpgoroutine and dumpframe in src/runtime/heapdump.go. */
-
-/* A process as a heap dump has it: its goroutines alone, or its heap, too. */
+/* A process as a heap dump has it: its goroutines alone, or its heap, too. Sources: dumpgoroutine
+ * and dumpframe in src/runtime/heapdump.go. */
 
 /* Adds to OUT, which is empty, a heap dump in the format of Go 1.7: the parameters, each goroutine
  * that has not ended, in the runtime's order, and its frames, without contents but for the
@@ -207,6 +205,9 @@ struct gh_mapping {
 	bool left_out;     /* no core file has it: a device, or by the process's advice; likewise */
 };
 
+/* Fills WRITABLE, to be freed, with what the process of CORE could write, and was its own. */
+void gh_writable_core(struct gh_writable *writable, const struct gh_image *core);
+
 typedef void gh_mapping_take(void *context, int pid, struct gh_mapping *mapping);
 
 /* Calls TAKE with CONTEXT and each mapping of the running process PID, by address, as its FILE in
@@ -218,9 +219,7 @@ bool gh_mappings_live(int pid, const char *file, gh_mapping_take *take, void *co
  * that of the segment which begins with it, or "". False if it has none, or it is damaged. */
 bool gh_mappings_core_files(const struct gh_image *core, gh_mapping_take *take, void *context);
 
-/* The files that a process has mapped: its program, and the libraries that it has loaded. */
-
-struct gh_mapped_file {
+struct gh_mapped_file { /* the program of a process, or a library that it has loaded */
 	char *path;     /* by which it can be opened here, if it is still there; owned */
 	uint64_t start; /* where its beginning is in memory */
 	uint64_t end;   /* one past the last of it there */
@@ -270,8 +269,7 @@ void gh_identity_of_process(struct gh_identity *identity, int pid);
 bool gh_identity_check(const struct gh_identity *identity, const struct gh_pclntab *tab,
 		       const struct gh_memory *memory, uint64_t bias, struct gh_error *err);
 
-/* Addresses at which parts of a process's memory begin. */
-struct gh_starts GH_VECTOR(uint64_t);
+struct gh_starts GH_VECTOR(uint64_t); /* addresses at which parts of memory begin */
 
 /* Adds those parts of the running process PID to STARTS, by address, that are of no file, or of one
  * that is no longer there: a program that has unpacked itself is in one. None if it cannot be
@@ -333,8 +331,7 @@ struct gh_live_range {
 
 struct gh_live_ranges GH_VECTOR(struct gh_live_range);
 
-/* More than the part of runtime.mspan that says which objects a span has, in any release. */
-#define GH_LIVE_DESCRIPTION_MAX 128
+#define GH_LIVE_DESCRIPTION_MAX 128 /* more than the part of runtime.mspan that is kept */
 
 /* A part of the memory whose contents may be a little older than the rest: a span of objects
  * without pointers, as long as they are the same objects. */
@@ -355,6 +352,9 @@ struct gh_live_parts {
 	uint64_t *words; /* of a bare copy: the first 8 bytes of each object; owned */
 };
 
+/* A copy is bare, or unless C's memory seems to be large (GH_LARGE_C). */
+enum gh_live_bare { GH_LIVE_WHOLE, GH_LIVE_BARE, GH_LIVE_BARE_UNLESS_C };
+
 struct gh_live_copy {
 	int pid;
 	const struct gh_pclntab *tab; /* not owned */
@@ -364,6 +364,8 @@ struct gh_live_copy {
 	struct gh_live_ranges ranges;    /* by address */
 	struct gh_live_ranges constants; /* what the process may not write of its files, likewise:
 					    no copies */
+	struct gh_writable writable;     /* the mappings that the ranges are of */
+	int pagemap;                     /* of goheap itself, for what was copied; owned */
 	struct gh_thread_registers threads;
 	uint8_t *vectors; /* their vector registers; owned */
 	uint64_t entry;   /* of the program or library, where it is loaded */
@@ -375,10 +377,9 @@ struct gh_live_copy {
  * its program or one of its libraries, while it runs: what changes meanwhile may not fit together.
  * TAB is the caller's and outlives the copy.
  * A BARE copy has no contents of most objects without pointers. False (ERR filled) if there is no
- * such process, it may not be read, or less memory is free than the copy takes: where none is left,
- * the system may end the process. In any case to be freed. */
+ * such process, it may not be read, or less memory is free than the copy takes. To be freed. */
 bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_pclntab *tab,
-			  int minor, bool bare, struct gh_error *err);
+			  int minor, enum gh_live_bare bare, struct gh_error *err);
 
 /* Copies the memory again, which gh_live_copy_running copied, and the threads' registers: the parts
  * once more while the process runs, then all else, and those parts that have other objects now,
@@ -443,7 +444,7 @@ bool gh_footprint_live(struct gh_footprint *footprint, struct gh_process *proces
 bool gh_footprint_core(struct gh_footprint *footprint, struct gh_process *process,
 		       const struct gh_image *core, struct gh_error *err);
 
-/* How much of the running process PID is in memory, in bytes; 0 if it cannot be asked. */
+/* The bytes of the running process PID that are in memory; 0 if it cannot be asked. */
 uint64_t gh_footprint_resident(int pid);
 
 void gh_footprint_free(struct gh_footprint *footprint);

@@ -322,6 +322,13 @@ bool gh_spans_have(const struct gh_spans *spans, uint64_t address)
 	return after > 0 && address - items[after - 1].start < items[after - 1].size;
 }
 
+bool gh_spans_meet(const struct gh_spans *spans, uint64_t start, uint64_t end)
+{
+	const struct gh_span *items = spans->list.items;
+	size_t i = gh_lower_bound(spans->list.count, k, items[k].start + items[k].size <= start);
+	return i < spans->list.count && items[i].start < end;
+}
+
 static bool has_marks(const struct gh_spans *spans, const struct gh_process *process,
 		      const struct gh_span *span)
 {

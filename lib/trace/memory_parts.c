@@ -8,12 +8,23 @@ static int compare(const void *left, const void *right)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
+void gh_writable_free(struct gh_writable *writable)
+{
+	gh_vector_free(&writable->anonymous);
+	gh_vector_free(&writable->of_files);
+}
+
+void gh_memory_parts_sort(struct gh_memory_parts *parts)
+{
+	if (parts->count > 0)
+		qsort(parts->items, parts->count, sizeof(*parts->items), compare);
+}
+
 void gh_memory_parts_merge(struct gh_memory_parts *parts)
 {
 	struct gh_memory_part *items = parts->items;
 	size_t kept = 0;
-	if (parts->count > 0)
-		qsort(items, parts->count, sizeof(*items), compare);
+	gh_memory_parts_sort(parts);
 	for (size_t i = 0; i < parts->count; i++) {
 		if (kept == 0 || items[i].start > items[kept - 1].end)
 			items[kept++] = items[i];

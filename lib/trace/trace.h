@@ -80,7 +80,18 @@ struct gh_memory_part {
 
 struct gh_memory_parts GH_VECTOR(struct gh_memory_part);
 
-/* Puts PARTS in the order of their addresses, and together what overlaps. */
+/* What a process may write, and is its own, mapping by mapping, by address. */
+struct gh_writable {
+	struct gh_memory_parts anonymous; /* of no file; owned */
+	struct gh_memory_parts of_files;  /* the variables of programs and libraries; owned */
+};
+
+void gh_writable_free(struct gh_writable *writable);
+
+/* Puts PARTS in the order of their addresses. */
+void gh_memory_parts_sort(struct gh_memory_parts *parts);
+
+/* Puts PARTS in that order, and together what overlaps. */
 void gh_memory_parts_merge(struct gh_memory_parts *parts);
 
 /* Bits of an entry of /proc/PID/pagemap: the page is in memory, or in swap; it was written since

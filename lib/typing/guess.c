@@ -68,7 +68,7 @@ struct gh_finding gh_infer_guess(struct gh_infer *infer, const struct gh_view *v
 	const struct gh_finding none = {.layout = GH_INFER_NONE};
 	struct gh_finding found = none;
 	uint32_t count = infer->layouts->count;
-	if (infer->heap->dump->format < GH_DUMP_1_4 || view->no_pointers ||
+	if (infer->heap->dump->format < GH_DUMP_1_4 || view->no_pointers || view->in_c ||
 	    infer->steps_left < count)
 		return none;
 	infer->steps_left -= count;

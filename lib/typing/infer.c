@@ -73,6 +73,7 @@ void gh_infer_view(const struct gh_infer *infer, uint32_t object, struct gh_view
 	view->size = place.size;
 	view->header = 0;
 	view->no_pointers = false;
+	view->in_c = gh_dump_is_c(dump, place.address);
 	struct gh_cursor cur = dump->file;
 	gh_cursor_seek(&cur, place.offset);
 	gh_dump_record_read_again(&cur, dump->format, &view->record);
@@ -85,7 +86,8 @@ void gh_infer_view(const struct gh_infer *infer, uint32_t object, struct gh_view
 		return;
 	gh_cursor_seek(&cur, view->record.object.fields.offset);
 	view->no_pointers = gh_cursor_u8(&cur) == 0;
-	if (!view->no_pointers && gh_allocator_has_header(&infer->allocator, place.size))
+	if (!view->no_pointers && !view->in_c &&
+	    gh_allocator_has_header(&infer->allocator, place.size))
 		view->header = GH_OBJECT_HEADER;
 	view->address += view->header;
 }
@@ -105,6 +107,21 @@ static void glance(const struct gh_infer *infer, uint32_t object, struct gh_view
 	view->size = place.size;
 	view->header = 0;
 	view->no_pointers = true;
+	view->in_c = gh_dump_is_c(heap->dump, place.address);
+}
+
+/* Blocks of C's malloc that have pages of their own are larger than this, in bytes, unless it was
+ * told otherwise (M_MMAP_THRESHOLD). */
+#define C_PAGED (128 << 10)
+
+/* The allocator gives an object like VIEW's for a value of SIZE bytes: Go's, or C's malloc, whose
+ * blocks are of 24 bytes and, from there on, multiples of 16 more, or of whole pages. */
+static bool is_made_for(const struct gh_infer *infer, const struct gh_view *view, uint64_t size)
+{
+	if (view->in_c)
+		return size > 0 && size <= view->size &&
+		       (view->size == 24 || view->size - size < (view->size < C_PAGED ? 16 : 4096));
+	return gh_allocator_size(&infer->allocator, size, !view->no_pointers) == view->size;
 }
 
 /* At OFFSET in a value of layout NUMBER is the first word of an interface, which the collector of
@@ -179,7 +196,7 @@ bool gh_infer_matches(struct gh_infer *infer, const struct gh_view *view, uint32
 		return true;
 	gh_layouts_links(infer->layouts, number, &links);
 	const struct gh_layout *layout = gh_layout(infer->layouts, number);
-	if (layout->opaque || (layout->open && view->no_pointers))
+	if (view->in_c || layout->opaque || (layout->open && view->no_pointers))
 		return true;
 	if (view->no_pointers)
 		return layout->npointers == 0;
@@ -324,7 +341,7 @@ static bool is_ambiguous(struct gh_infer *infer, const struct gh_view *view, uin
 		uint64_t size = gh_layout(infer->layouts, items[i].whole)->size;
 		if (items[i].count >= count && (items[i].is_array || trust != GH_TRUST_SLICED) &&
 		    !is_list_element(infer, view, number, items[i].whole) &&
-		    gh_allocator_size(&infer->allocator, size, !view->no_pointers) == view->size &&
+		    is_made_for(infer, view, size) &&
 		    gh_infer_matches(infer, view, items[i].whole, false))
 			return true;
 	}
@@ -347,8 +364,7 @@ static bool fits_allocated(struct gh_infer *infer, const struct gh_view *view,
 	const struct gh_layout *layout = gh_layout(infer->layouts, claim->layout);
 	if (claim->offset != 0 || claim->size > view->size - view->header)
 		return false;
-	return claim->many || layout->open ||
-	       gh_allocator_size(&infer->allocator, claim->size, !view->no_pointers) == view->size;
+	return claim->many || layout->open || is_made_for(infer, view, claim->size);
 }
 
 /* A pointer or slice covers an object of VIEW's size, or all of it after an array's first elements;
@@ -362,9 +378,9 @@ static bool fits_pointed(struct gh_infer *infer, const struct gh_view *view,
 	    (claim->count < 2 || claim->offset % layout->size != 0 || layout->in_struct))
 		return false;
 	if (__builtin_add_overflow(claim->offset, claim->size, &size) ||
-	    gh_allocator_size(&infer->allocator, size, !view->no_pointers) != view->size)
+	    !is_made_for(infer, view, size))
 		return false;
-	return !is_ambiguous(infer, view, claim->layout, claim->count, trust);
+	return view->in_c || !is_ambiguous(infer, view, claim->layout, claim->count, trust);
 }
 
 /* Notes that values are in an object whose type is not known by that, for what they point to. False

@@ -73,7 +73,8 @@ void gh_infer_seed_exact(struct gh_infer *infer)
 	for (uint32_t i = 0; i < heap->count; i++) {
 		if (named)
 			set_by_record(infer, i);
-		else if (gh_allocator_has_header(&infer->allocator, gh_heap_object(heap, i).size))
+		else if (gh_allocator_has_header(&infer->allocator, gh_heap_object(heap, i).size) &&
+			 !gh_dump_is_c(heap->dump, gh_heap_object(heap, i).address))
 			set_by_header(infer, i);
 	}
 	for (size_t i = 0; !named && i < gh_dump_count(heap->dump, GH_DUMP_OTHER_ROOT); i++) {

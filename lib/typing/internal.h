@@ -55,12 +55,13 @@ bool gh_allocator_repeats(const struct gh_allocator *allocator, uint64_t size);
 
 /* Names for objects of unknown types: their size and the offsets of their pointers. */
 
-/* A size and a fieldlist. */
+/* A size and a fieldlist; of C's memory the size alone. */
 struct gh_shape {
 	uint64_t size;        /* of objects, in bytes */
 	uint64_t list;        /* of a fieldlist like theirs: its offset in the file */
 	uint64_t list_length; /* in bytes */
 	uint32_t next;        /* of those with the same key; GH_NOT_MAPPED if it is the last */
+	bool in_c;
 };
 
 struct gh_shapes {
@@ -277,6 +278,7 @@ struct gh_view {
 	uint64_t size;    /* of the object, in bytes */
 	uint64_t header;  /* bytes before the value */
 	bool no_pointers; /* the collector does not look into it */
+	bool in_c;        /* it is a block of C's malloc: each word of it may be a pointer */
 	struct gh_dump_record record;
 };
 

@@ -12,13 +12,13 @@
 /* A key of SHAPE: the same for equal ones. */
 static uint64_t key_of(const struct gh_dump *dump, const struct gh_shape *shape)
 {
-	return gh_hash_bytes(GH_HASH_START ^ shape->size, dump->file.start + shape->list,
-			     (size_t)shape->list_length);
+	return gh_hash_bytes(GH_HASH_START ^ shape->size ^ (uint64_t)shape->in_c << 63,
+			     dump->file.start + shape->list, (size_t)shape->list_length);
 }
 
 static bool equal(const struct gh_dump *dump, const struct gh_shape *a, const struct gh_shape *b)
 {
-	return a->size == b->size && a->list_length == b->list_length &&
+	return a->size == b->size && a->in_c == b->in_c && a->list_length == b->list_length &&
 	       memcmp(dump->file.start + a->list, dump->file.start + b->list,
 		      (size_t)a->list_length) == 0;
 }
@@ -26,8 +26,10 @@ static bool equal(const struct gh_dump *dump, const struct gh_shape *a, const st
 /* Before 1.4 objects have no fieldlists of their own. */
 static struct gh_shape shape_of(const struct gh_dump *dump, const struct gh_dump_object *object)
 {
-	struct gh_shape shape = {.size = object->contents.size, .next = GH_NOT_MAPPED};
-	if (dump->format < GH_DUMP_1_4 || object->fields.offset == 0)
+	struct gh_shape shape = {.size = object->contents.size,
+				 .next = GH_NOT_MAPPED,
+				 .in_c = gh_dump_is_c(dump, object->address)};
+	if (shape.in_c || dump->format < GH_DUMP_1_4 || object->fields.offset == 0)
 		return shape;
 	struct gh_cursor cur = dump->file;
 	gh_cursor_seek(&cur, object->fields.offset);
@@ -74,7 +76,7 @@ void gh_shapes_name(const struct gh_shapes *shapes, const struct gh_dump *dump, 
 	struct gh_fields walk;
 	struct gh_field field;
 	uint64_t count = 0;
-	put(out, "%" PRIu64 " bytes", shape->size);
+	put(out, shape->in_c ? "C memory of %" PRIu64 " bytes" : "%" PRIu64 " bytes", shape->size);
 	if (shape->list == 0)
 		return;
 	gh_fields_start(&walk, &dump->file, dump->format, dump->word, list, shape->size);

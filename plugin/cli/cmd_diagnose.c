@@ -350,6 +350,7 @@ static bool look_at_target(struct gh_diagnosis *diagnosis, struct about *about,
 	about->paused = (struct gh_known){target->live.paused, is_live};
 	about->machine = target->program.image.arch->goarch;
 	gh_buildinfo_read(&about->info, &target->program.image);
+	gh_target_want_c(target, GH_HEAP_WITH_LARGE_C);
 	bool opened =
 	    gh_process_open_heap(&dump, &target->process, target->version, target->path, false);
 	gh_target_close(target);

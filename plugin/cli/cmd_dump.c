@@ -31,6 +31,7 @@ int gh_cmd_dump(const struct gh_options *options)
 			   : GH_EXIT_INPUT;
 	if (!open_target(&target, options))
 		return GH_EXIT_INPUT;
+	gh_target_want_c(&target, options->c ? GH_HEAP_WITH_C : 0);
 	bool written = gh_process_write_heap(&target.process, target.version, target.path,
 					     options->output, options->gzip);
 	gh_target_close(&target);

@@ -134,7 +134,8 @@ static int compare_named(struct gh_heap_query *query)
 
 int gh_cmd_suspects(const struct gh_options *options)
 {
-	return gh_heap_query_run(
-	    options, options->older != NULL ? GH_WITH_NAMES : GH_WITH_NAMES | GH_WITH_NO_DATA,
-	    options->older != NULL ? compare_named : answer_alone);
+	return gh_heap_query_run(options,
+				 GH_WITH_LARGE_C | GH_WITH_NAMES |
+				     (options->older != NULL ? 0 : GH_WITH_NO_DATA),
+				 options->older != NULL ? compare_named : answer_alone);
 }

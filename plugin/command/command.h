@@ -102,6 +102,7 @@ struct gh_options {
 	bool partial;       /* the heap's: also of a dump whose roots are cut off */
 	bool asks_roots;    /* the command takes that */
 	bool drop;          /* fetch: GDB has a program */
+	bool c;             /* the heap's: with C's memory */
 };
 
 /* How the argument of an option is read. */
@@ -132,7 +133,7 @@ struct gh_option {
 };
 
 /* The most that one command takes, with the end of the list. */
-#define GH_OPTIONS_MAX 14
+#define GH_OPTIONS_MAX 15
 
 /* Rows of such lists. */
 #define GH_FLAG(long_name, short_name, member, text)                                               \
@@ -203,11 +204,15 @@ struct gh_option {
 #define GH_PARTIAL                                                                                 \
 	GH_FLAG("partial", 0, partial, "Answer although the dump is cut off before its roots")
 
+#define GH_C                                                                                       \
+	GH_FLAG("c", 0, c, "Take the memory of glibc's malloc, block by block, as objects, too")
+
 /* What the commands on the heap of a dump share. */
 #define GH_OF_HEAP                                                                                 \
 	GH_PROCESS, GH_EXE("The program that wrote the dump, for types, files and lines"),         \
 	    GH_NAMES("The program before it was stripped, for variables, and types that "          \
-		     "they tell")
+		     "they tell"),                                                                 \
+	    GH_C
 
 /* What the commands that list the records of a dump share. */
 #define GH_OF_RECORDS GH_PROCESS, GH_EXE("The program that the core file is of")

@@ -140,15 +140,28 @@ static bool has_roots(const struct gh_heap_query *query)
 	return false;
 }
 
+/* C's memory was asked for, and DUMP may have none of it. */
+static void check_c(const struct gh_dump *dump, const struct gh_options *options)
+{
+	if (options->c && dump->c_memory.count == 0)
+		gh_say("%s: no memory of glibc's malloc is there: a dump has it that goheap wrote "
+		       "with --c of the process or core file",
+		       dump->path);
+}
+
 bool gh_heap_query_dump(struct gh_dump *dump, const struct gh_options *options, const char *path,
-			bool bare)
+			unsigned how)
 {
 	if (gh_kept_dump(dump, options, path))
 		return true;
 	if (options->program != NULL && gh_is_debugged(path))
 		return gh_debugged_heap_open(dump, path, options->program);
-	return gh_heap_open(dump, path, path == options->process ? path : NULL, options->program,
-			    bare);
+	how |= options->c ? GH_HEAP_WITH_C : 0;
+	if (!gh_heap_open(dump, path, path == options->process ? path : NULL, options->program,
+			  how))
+		return false;
+	check_c(dump, options);
+	return true;
 }
 
 static void free_query(struct gh_heap_query *query)
@@ -197,10 +210,10 @@ struct gh_heap_query *gh_heap_query_make(const struct gh_options *options, struc
 }
 
 static struct gh_heap_query *open_query(const struct gh_options *options, const char *path,
-					enum gh_heap_with with, bool bare)
+					enum gh_heap_with with, unsigned how)
 {
 	struct gh_dump dump;
-	if (!gh_heap_query_dump(&dump, options, path, bare))
+	if (!gh_heap_query_dump(&dump, options, path, how))
 		return NULL;
 	return gh_heap_query_make(options, &dump, path, with);
 }
@@ -212,11 +225,12 @@ struct gh_heap_query *gh_heap_query_open(const struct gh_options *options, const
 	    !gh_check_output(options->output, options->program) ||
 	    !gh_check_output(options->output, options->names))
 		return NULL;
-	bool bare = (with & GH_WITH_NO_DATA) != 0;
-	with &= ~(unsigned)GH_WITH_NO_DATA;
+	unsigned how = ((with & GH_WITH_NO_DATA) != 0 ? GH_HEAP_NO_DATA : 0) |
+		       ((with & GH_WITH_LARGE_C) != 0 ? GH_HEAP_WITH_LARGE_C : 0);
+	with &= ~(unsigned)(GH_WITH_NO_DATA | GH_WITH_LARGE_C);
 	struct gh_heap_query *query = gh_kept_heap(options, path, with);
 	if (query == NULL) {
-		query = open_query(options, path, with, bare);
+		query = open_query(options, path, with, how);
 	} else {
 		query->options = options;
 		query->is_kept = true;

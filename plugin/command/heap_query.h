@@ -27,16 +27,24 @@ struct gh_heap_query {
 
 /* Opens the heap that PATH is for: of a heap dump, of a core file, of the process that OPTIONS name
  * by PATH, or of what GDB debugs, if PATH is the session's socket. On failure prints the error and
- * returns false. BARE: see GH_WITH_NO_DATA. To be closed with gh_dump_close. */
+ * returns false. HOW: GH_HEAP_NO_DATA and the like, besides what OPTIONS say. To be closed with
+ * gh_dump_close. */
 bool gh_heap_query_dump(struct gh_dump *dump, const struct gh_options *options, const char *path,
-			bool bare);
+			unsigned how);
 
 /* DUMP is cut off before the data segments: what is garbage cannot be told. */
 bool gh_heap_query_lacks_roots(const struct gh_dump *dump);
 
 /* What a query needs: each, all before it too; and that it shows nothing of objects without
- * pointers but where they are: a process's need not be copied then. */
-enum gh_heap_with { GH_WITH_GRAPH, GH_WITH_NAMES, GH_WITH_DOMINATORS, GH_WITH_NO_DATA = 4 };
+ * pointers but where they are: a process's need not be copied then; and that it is about C's
+ * memory, too, if that is large. */
+enum gh_heap_with {
+	GH_WITH_GRAPH,
+	GH_WITH_NAMES,
+	GH_WITH_DOMINATORS,
+	GH_WITH_NO_DATA = 4,
+	GH_WITH_LARGE_C = 8,
+};
 
 /* Reads the dump PATH and makes the graph of its heap, and what it is to be WITH; or takes what is
  * kept of it. What is wrong with the heap is told in one line. On failure prints the error and

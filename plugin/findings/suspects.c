@@ -358,17 +358,46 @@ static bool hides_cleanups(const struct gh_suspects *suspects)
 	return false;
 }
 
+/* Finds the class that LOST, all of what no root reaches of C's memory, has most of. */
+static void find_most_lost(struct gh_suspects *suspects, struct gh_suspect *lost)
+{
+	const struct gh_histogram_row *rows = suspects->rows;
+	for (uint32_t i = 0; i < count_classes(suspects); i++) {
+		if (rows[i].bytes <= lost->most.bytes)
+			continue;
+		lost->most = part_of(suspects, i);
+		lost->example = rows[i].largest;
+	}
+	lost->nparts = 1;
+	lost->parts[0] = lost->most;
+}
+
+/* Finds what no root reaches: Go's garbage, and blocks that C code has lost. */
 static void find_garbage(struct gh_suspects *suspects)
 {
 	const struct gh_heap *heap = &suspects->query->heap;
-	struct gh_suspect garbage = {.kind = GH_SUSPECT_GARBAGE,
-				     .bytes = heap->bytes - suspects->reachable,
-				     .example = GH_HEAP_NONE};
-	for (uint32_t i = 0; i < heap->count; i++)
-		garbage.most.objects += suspects->held.dominators.idom[i] == GH_HEAP_NONE;
+	struct gh_suspect garbage = {.kind = GH_SUSPECT_GARBAGE, .example = GH_HEAP_NONE};
+	struct gh_suspect lost = {.kind = GH_SUSPECT_LOST, .example = GH_HEAP_NONE};
+	memset(suspects->rows, 0, count_classes(suspects) * sizeof(*suspects->rows));
+	for (uint32_t i = 0; i < heap->count; i++) {
+		struct gh_heap_object object = gh_heap_object(heap, i);
+		bool in_c = gh_dump_is_c(heap->dump, object.address);
+		if (suspects->held.dominators.idom[i] != GH_HEAP_NONE)
+			continue;
+		struct gh_suspect *suspect = in_c ? &lost : &garbage;
+		suspect->bytes += object.size;
+		suspect->shared++;
+		if (in_c)
+			gh_histogram_add(&suspects->rows[classes_of(suspects)[i]], heap, NULL, i);
+	}
+	garbage.most.objects = garbage.shared;
 	suspects->hides_cleanups = hides_cleanups(suspects);
 	if (garbage.bytes >= LEAST_BYTES && garbage.bytes > heap->bytes / GARBAGE_ONE_IN)
 		add_other(suspects, &garbage);
+	if (!is_worth(suspects, lost.bytes))
+		return;
+	find_most_lost(suspects, &lost);
+	add_other(suspects, &lost);
 }
 
 /* Finds the text of whose copies all but one would be saved. */

@@ -74,8 +74,8 @@ void gh_picture_legend(struct gh_picture *picture, size_t shown);
 bool gh_neighborhood_draw(struct gh_picture *picture, uint32_t center);
 
 /* What in a heap may be leaking: the holders that by themselves keep much of it alive, the objects
- * that several hold together, with what there is most of in each; much garbage; and a text that
- * takes much by its copies. What is worth telling is by what roots reach, but for garbage; the
+ * that several hold together, with what there is most of in each; much garbage; memory that C code
+ * has lost; and a text that takes much by its copies. What is worth telling is by what roots reach, but for garbage; the
  * shares that are told are of the whole heap, as those of all commands. */
 
 /* Findings that are told, and the parts of one. */
@@ -86,6 +86,7 @@ enum gh_suspect_kind {
 	GH_SUSPECT_HOLDER,  /* one holds it all */
 	GH_SUSPECT_SHARED,  /* objects of one class that several hold */
 	GH_SUSPECT_GARBAGE, /* what nothing holds, and was not collected yet */
+	GH_SUSPECT_LOST,    /* blocks of C's malloc that nothing points to */
 	GH_SUSPECT_STRING,  /* one text many times */
 };
 

@@ -47,7 +47,9 @@ static void print_bytes(FILE *out, const struct gh_suspects *suspects, uint64_t 
 {
 	uint64_t whole = suspects->query->heap.bytes;
 	gh_print_count(out, bytes, "byte");
-	fprintf(out, ", %.1f%% of the heap", whole > 0 ? 100 * (double)bytes / (double)whole : 0.0);
+	fprintf(out, ", %.1f%% of the heap%s",
+		whole > 0 ? 100 * (double)bytes / (double)whole : 0.0,
+		suspects->query->dump.c_memory.count > 0 ? " and C's memory" : "");
 }
 
 /* Prints the type of what the holder's root points to, if that is most of what it keeps. */
@@ -234,6 +236,14 @@ static void print_sentence(FILE *out, struct gh_suspects *suspects,
 		fputs(": ", out);
 		gh_print_count(out, suspect->most.objects, "object");
 		break;
+	case GH_SUSPECT_LOST:
+		gh_print_count(out, suspect->shared, "block");
+		fputs(" of C memory, ", out);
+		print_bytes(out, suspects, suspect->bytes);
+		fputs(suspect->shared > 1 ? ", are pointed to by nothing: C code has lost them"
+					  : ", is pointed to by nothing: C code has lost it",
+		      out);
+		break;
 	case GH_SUSPECT_STRING:
 		gh_print_number(out, suspect->text.copies);
 		fputs(" copies of one text of ", out);
@@ -322,12 +332,16 @@ static void print_maps(FILE *out, struct gh_suspects *suspects, const struct gh_
 static void print_command(FILE *out, struct gh_suspects *suspects, const struct gh_suspect *suspect)
 {
 	const struct gh_options *options = suspects->query->options;
-	const char *command = suspect->kind == GH_SUSPECT_GARBAGE  ? "unreachable"
-			      : suspect->kind == GH_SUSPECT_STRING ? "strings"
-								   : "path";
+	bool has_c = suspects->query->dump.c_memory.count > 0;
+	const char *command = suspect->kind == GH_SUSPECT_LOST      ? "unreachable --c"
+			      : suspect->kind == GH_SUSPECT_GARBAGE ? "unreachable"
+			      : suspect->kind == GH_SUSPECT_STRING  ? "strings"
+			      : has_c                               ? "path --c"
+								    : "path";
 	fputs("   ", out);
 	gh_see_print(out, options, command);
-	if (suspect->example != GH_HEAP_NONE && suspect->kind != GH_SUSPECT_STRING)
+	if (suspect->example != GH_HEAP_NONE && suspect->kind != GH_SUSPECT_STRING &&
+	    suspect->kind != GH_SUSPECT_LOST)
 		fprintf(out, " 0x%" PRIx64,
 			gh_heap_object(&suspects->query->heap, suspect->example).address);
 	fputs("\n", out);
@@ -352,8 +366,9 @@ void gh_suspect_print_short(FILE *out, struct gh_suspects *suspects,
 	bool same = shared && suspect->most.class == suspect->number;
 	uint64_t count = same ? suspect->shared : suspect->most.objects;
 	print_objects(out, suspects, count, suspect->most.class);
-	fprintf(out, " %s %s, %.0f %% of the Go heap", count > 1 ? "keep" : "keeps",
-		gh_size_text(suspect->bytes, size), 100 * (double)suspect->bytes / (double)whole);
+	fprintf(out, " %s %s, %.0f %% of the Go heap%s", count > 1 ? "keep" : "keeps",
+		gh_size_text(suspect->bytes, size), 100 * (double)suspect->bytes / (double)whole,
+		suspects->query->dump.c_memory.count > 0 ? " and C's memory" : "");
 	fputs("; held by ", out);
 	if (shared)
 		print_holders(out, suspects, suspect->example);
@@ -411,9 +426,8 @@ static void emit_suspect(struct gh_emit *emit, struct gh_suspects *suspects,
 			 const struct gh_suspect *suspect)
 {
 	static const char *const kinds[] = {
-	    [GH_SUSPECT_HOLDER] = "holder",
-	    [GH_SUSPECT_SHARED] = "shared",
-	    [GH_SUSPECT_GARBAGE] = "garbage",
+	    [GH_SUSPECT_HOLDER] = "holder",   [GH_SUSPECT_SHARED] = "shared",
+	    [GH_SUSPECT_GARBAGE] = "garbage", [GH_SUSPECT_LOST] = "lost",
 	    [GH_SUSPECT_STRING] = "string",
 	};
 	static const struct gh_column columns[] = {

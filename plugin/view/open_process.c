@@ -243,9 +243,10 @@ static bool check_running(struct gh_target *target, int pid)
 }
 
 /* What is wanted of a process. */
-enum want { RUNNING, STOPPED, BARE };
+enum want { RUNNING, STOPPED };
 
-static bool open_live(struct gh_target *target, int pid, const char *program, enum want want)
+static bool open_live(struct gh_target *target, int pid, const char *program, enum want want,
+		      enum gh_live_bare bare)
 {
 	struct gh_error err;
 	char link[64];
@@ -254,7 +255,7 @@ static bool open_live(struct gh_target *target, int pid, const char *program, en
 	    !open_program(target, program != NULL ? program : link))
 		return false;
 	if (!gh_live_copy_running(&target->live, pid, &target->program.tab,
-				  gh_go_minor(target->info.go_version), want == BARE, &err)) {
+				  gh_go_minor(target->info.go_version), bare, &err)) {
 		gh_print_error(&err);
 		return false;
 	}
@@ -275,10 +276,11 @@ static bool open_live(struct gh_target *target, int pid, const char *program, en
 	return true;
 }
 
-static bool open_process(struct gh_target *target, int pid, const char *program, enum want want)
+static bool open_process(struct gh_target *target, int pid, const char *program, enum want want,
+			 enum gh_live_bare bare)
 {
 	*target = (struct gh_target){0};
-	bool opened = open_live(target, pid, program, want);
+	bool opened = open_live(target, pid, program, want, bare);
 	if (!opened)
 		gh_target_close(target);
 	return opened;
@@ -286,17 +288,32 @@ static bool open_process(struct gh_target *target, int pid, const char *program,
 
 bool gh_target_open_live(struct gh_target *target, int pid, const char *program)
 {
-	return open_process(target, pid, program, STOPPED);
+	return open_process(target, pid, program, STOPPED, GH_LIVE_WHOLE);
 }
 
-bool gh_target_open_bare(struct gh_target *target, int pid, const char *program)
+/* Opens the process PID for HOW its heap is to be read. */
+static bool open_for_heap(struct gh_target *target, int pid, const char *program, unsigned how)
 {
-	return open_process(target, pid, program, BARE);
+	enum gh_live_bare bare = GH_LIVE_WHOLE;
+	if ((how & GH_HEAP_NO_DATA) != 0 && (how & GH_HEAP_WITH_C) == 0)
+		bare = (how & GH_HEAP_WITH_LARGE_C) != 0 ? GH_LIVE_BARE_UNLESS_C : GH_LIVE_BARE;
+	return open_process(target, pid, program, STOPPED, bare);
+}
+
+void gh_target_want_c(struct gh_target *target, unsigned how)
+{
+	if ((how & (GH_HEAP_WITH_C | GH_HEAP_WITH_LARGE_C)) == 0 || target->live.bare)
+		return;
+	if (target->core.nsegments > 0)
+		gh_writable_core(&target->writable, &target->core);
+	target->process.writable =
+	    target->core.nsegments > 0 ? &target->writable : &target->live.writable;
+	target->process.only_large_c = (how & GH_HEAP_WITH_C) == 0;
 }
 
 bool gh_target_open_running(struct gh_target *target, int pid, const char *program)
 {
-	return open_process(target, pid, program, RUNNING);
+	return open_process(target, pid, program, RUNNING, GH_LIVE_WHOLE);
 }
 
 void gh_target_close(struct gh_target *target)
@@ -304,6 +321,7 @@ void gh_target_close(struct gh_target *target)
 	gh_process_memory_free(&target->process.memory);
 	gh_live_copy_free(&target->live);
 	gh_vector_free(&target->threads);
+	gh_writable_free(&target->writable);
 	gh_buildinfo_free(&target->info);
 	gh_other_modules_free(&target->others);
 	gh_mapped_files_free(&target->files);
@@ -390,20 +408,22 @@ bool gh_process_open_heap(struct gh_dump *dump, struct gh_process *process, cons
 }
 
 bool gh_heap_open(struct gh_dump *dump, const char *path, const char *process, const char *program,
-		  bool bare)
+		  unsigned how)
 {
 	struct gh_target target;
 	enum gh_target_kind kind = process == NULL ? gh_target_kind(path, NULL) : GH_KIND_PROCESS;
 	if (kind == GH_KIND_DUMP || kind == GH_KIND_NONE)
 		return gh_dumpfile_open(dump, path);
 	bool found = process == NULL ? gh_target_open_core(&target, path, program)
-		     : bare          ? gh_target_open_bare(&target, atoi(process), program)
-				     : gh_target_open_live(&target, atoi(process), program);
+				     : open_for_heap(&target, atoi(process), program, how);
 	if (!found)
 		return false;
+	gh_target_want_c(&target, how);
 	uint64_t now = gh_now();
-	bool opened = gh_process_open_heap(dump, &target.process, target.version, target.path,
-					   bare && process != NULL);
+	bool bare =
+	    (how & GH_HEAP_NO_DATA) != 0 && process != NULL && target.process.writable == NULL;
+	bool opened =
+	    gh_process_open_heap(dump, &target.process, target.version, target.path, bare);
 	if (opened && process != NULL && now > dump->latest)
 		dump->latest = now;
 	gh_target_close(&target);

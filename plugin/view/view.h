@@ -67,6 +67,7 @@ struct gh_target { /* a Go process that is read: from a core file, or while it r
 	struct gh_live_copy live;           /* zeros if it is a core file's */
 	struct gh_thread_registers threads; /* of a core file */
 	struct gh_mapped_files files;
+	struct gh_writable writable; /* of a core file, if C's memory is wanted */
 	struct gh_other_modules others;
 	struct gh_memory memory;
 	struct gh_process process;
@@ -82,8 +83,12 @@ bool gh_target_open_core(struct gh_target *target, const char *path, const char 
  * PROGRAM is what it runs, NULL for what the system says that it does. */
 bool gh_target_open_live(struct gh_target *target, int pid, const char *program);
 
-/* The same; of most objects without pointers only the first words are copied. */
-bool gh_target_open_bare(struct gh_target *target, int pid, const char *program);
+/* How a heap is read, or-ed: of most objects without pointers only where they are; with C's memory;
+ * with that if it is large. */
+enum { GH_HEAP_NO_DATA = 1, GH_HEAP_WITH_C = 2, GH_HEAP_WITH_LARGE_C = 4 };
+
+/* Has the heap of TARGET, which is open, be read with C's memory if HOW says so. */
+void gh_target_want_c(struct gh_target *target, unsigned how);
 
 /* The same as the first, without a stop: what changes meanwhile may not fit together. */
 bool gh_target_open_running(struct gh_target *target, int pid, const char *program);
@@ -113,10 +118,10 @@ bool gh_process_open_heap(struct gh_dump *dump, struct gh_process *process, cons
 void gh_print_lost_goroutines(const char *path, uint64_t lost);
 
 /* Opens the heap dump PATH; of a core file, the heap of its process, which ran PROGRAM; or, if that
- * is not NULL, of the process of number PROCESS, by PROGRAM unless that is NULL, BARE or not. To be
- * closed with gh_dump_close. Likewise. */
+ * is not NULL, of the process of number PROCESS, by PROGRAM unless that is NULL. HOW: see above. To
+ * be closed with gh_dump_close. Likewise. */
 bool gh_heap_open(struct gh_dump *dump, const char *path, const char *process, const char *program,
-		  bool bare);
+		  unsigned how);
 
 /* The kinds of target: a command answers some of them. */
 enum gh_target_kind {

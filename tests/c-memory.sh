@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# The memory of C's malloc among the objects of the heap (--c): each block that malloc has given out, by the program's own list of
+# its blocks, whose sizes malloc itself tells; what holds each, by how the program was written; and those that it has lost.
+. "$(dirname "$0")/lib.sh"
+session_home
+
+needs "everything" gcore jq || finish
+
+# theirs KIND: the blocks of a kind, of what the program printed: addresses and sizes.
+theirs() {
+	sed -nE "s/^([0-9a-f]+) ([0-9]+) ($1)\$/0x\1 \2/p" "$work/output" | sort
+}
+
+# ask COMMAND [OPTION...]: of the process or the core file.
+ask() {
+	"$GOHEAP" "$@" "$target" 2>"$work/why" || fail "$name: goheap $*" "$(cat "$work/why")"
+}
+
+# held KIND WAY: the way from a root to each block of a kind is like WAY, an extended regular expression; types and fields alone.
+held() {
+	theirs "$1" | cut -d ' ' -f 1 >"$work/addresses"
+	while read -r address; do
+		"$GOHEAP" path --c "$target" "$address" 2>"$work/why" | sed -E 's/^  0x[0-9a-f]+  //; s/, [0-9]+ bytes//' | tr '\n' '|'
+		echo
+	done < <(head -n 3 "$work/addresses") >"$work/ways"
+	equal "$name: held, $1" "" "$(grep -vE "$2" "$work/ways")"
+	[ -s "$work/addresses" ] || fail "$name: blocks, $1"
+}
+
+# check NAME TARGET: what goheap says of the process or core file.
+check() {
+	local name=$1 target=$2
+	"$GOHEAP" sql --c --json "$target" "SELECT address, bytes FROM objects WHERE type LIKE '%C memory%' OR type LIKE '%_Ctype_struct%'" 2>"$work/why" |
+		jq -r '"\(.address) \(.bytes)"' | sort >"$work/found"
+	theirs '.*' >"$work/expected"
+	equal "$name: blocks that goheap does not know" "" "$(comm -13 "$work/found" "$work/expected" | head -n 5)"
+	# The C library's own: caches of threads, their lists of libraries' variables, buffers of files.
+	equal "$name: blocks that the program does not know" true \
+		"$([ "$(comm -23 "$work/found" "$work/expected" | wc -l)" -le 20 ] && echo true)"
+	held session '^global 0x[^|]*\|\[\]\*main\.session  \[[0-9]+\] ->\|main\.session  \.handle ->\|main\._Ctype_struct_session\|$'
+	held plain '^global 0x[^|]*\|map\[int\]\*main\.plain .*\|main\.plain  \.handle ->\|C memory of 5[0-9]+ bytes\|$'
+	held closure '^global 0x[^|]*\|\[\]func\(\) int  \[[0-9]+\] ->\|closure main\.hold\.func1  [^|]* ->\|C memory of 7[0-9]+ bytes\|$'
+	held global '^global 0x[^|]*\|C memory of 90[0-9]+ bytes\|$'
+	held node '^root: C variable blocks\.stripped\+0x[0-9a-f]+\|(C memory of 40 bytes  \+0 ->\||  and [0-9]+ more[^|]*\|)*C memory of 40 bytes\|$'
+	held "of C" '^root: C variable blocks\.stripped\+0x[0-9a-f]+\|C memory of 65[0-9]+ bytes\|$'
+	"$GOHEAP" unreachable --c --json "$target" 2>"$work/why" | jq -r '"\(.object) \(.size)"' | sort >"$work/garbage"
+	theirs 'lost|scattered' >"$work/expected"
+	# What is left on stacks and in registers may be of a few.
+	equal "$name: lost, and held by something" true "$([ "$(comm -13 "$work/garbage" "$work/expected" | wc -l)" -le 3 ] && echo true)"
+	equal "$name: lost, and held for sure" "" "$(comm -13 "$work/garbage" "$work/expected" | cut -d ' ' -f 1 |
+		xargs -r "$GOHEAP" path --c "$target" 2>"$work/why" | grep '^[a-z]' | grep -v ', perhaps$')"
+	has "$name: told" "$(ask suspects --c)" "^[0-9]+\. [0-9,]+ blocks of C memory, [0-9,]+ bytes, [0-9.]+% of the heap and C's memory, are pointed to by nothing: C code has lost them\$"
+}
+
+# check_release RELEASE [FLAG...]
+check_release() {
+	local what="go $*"
+	sample "$what" "$1" blocks "${@:2}" || return
+	run_until_ready "$directory/blocks.stripped"
+	check "$what, process" "$pid"
+	gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
+	end "$pid"
+	check "$what, core file" "$work/core.$pid"
+}
+
+for release in $RELEASES; do
+	check_release "$release"
+done
+finish
