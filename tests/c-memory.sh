@@ -41,7 +41,7 @@ check() {
 	held plain '^global 0x[^|]*\|map\[int\]\*main\.plain .*\|main\.plain  \.handle ->\|C memory of 5[0-9]+ bytes\|$'
 	held closure '^global 0x[^|]*\|\[\]func\(\) int  \[[0-9]+\] ->\|closure main\.hold\.func1  [^|]* ->\|C memory of 7[0-9]+ bytes\|$'
 	held global '^global 0x[^|]*\|C memory of 90[0-9]+ bytes\|$'
-	held node '^root: C variable blocks\.stripped\+0x[0-9a-f]+\|(C memory of 40 bytes  \+0 ->\||  and [0-9]+ more[^|]*\|)*C memory of 40 bytes\|$'
+	held node '^root: C variable blocks\.stripped\+0x[0-9a-f]+\|(C memory of (40|56) bytes  \+0 ->\||  \.\.\. [0-9]+ objects \.\.\.\|)*C memory of (40|56) bytes\|$'
 	held "of C" '^root: C variable blocks\.stripped\+0x[0-9a-f]+\|C memory of 65[0-9]+ bytes\|$'
 	"$GOHEAP" unreachable --c --json "$target" 2>"$work/why" | jq -r '"\(.object) \(.size)"' | sort >"$work/garbage"
 	theirs 'lost|scattered' >"$work/expected"
@@ -63,7 +63,40 @@ check_release() {
 	check "$what, core file" "$work/core.$pid"
 }
 
+# Where C has much, it is told without being asked for; where it has little, nothing is said of it.
+check_large() {
+	local name="go $1, much of C's"
+	sample "$name" "$1" blocks || return
+	run_until_ready "$directory/blocks.stripped" 200000 400
+	target=$pid
+	has "$name: suspects, a list" "$(ask suspects)" "^[0-9]+\. root: C variable blocks\.stripped\+0x[0-9a-f]+ .* keeps "
+	has "$name: suspects, lost" "$(ask suspects)" "^[0-9]+\. [0-9,]+ blocks of C memory, .*: C code has lost them\$"
+	has "$name: suspects, of what size" "$(ask suspects)" "^   made of [0-9,]+ bytes in 400 objects of C memory of 100[0-9]+ bytes\$"
+	has "$name: first answer" "$("$GOHEAP" "$pid" 2>"$work/why" | tr '\n' ' ')" "[0-9,]+ blocks of C memory, [0-9.]+ MB, are pointed to by nothing"
+	has "$name: in one session" "$("$GOHEAP" ask --c "$pid" <<<"histogram -n 1" 2>&1)" "C memory of 100[0-9]+ bytes"
+	ask dump --c -f -o "$work/dump"
+	target=$work/dump
+	has "$name: a dump has it" "$(ask unreachable)" "C memory of 100[0-9]+ bytes"
+	end "$pid"
+	run_until_ready "$directory/blocks.stripped"
+	target=$pid
+	lacks "$name: little of C's" "$(ask suspects; ask histogram -n 0)" "C memory|_Ctype_struct"
+	ask dump -f -o "$work/dump"
+	target=$work/dump
+	"$GOHEAP" histogram --c -n 1 "$work/dump" >"$work/found" 2>&1
+	has "$name: a dump without it" "$(cat "$work/found")" "no memory of glibc's malloc is there"
+	end "$pid"
+}
+
 for release in $RELEASES; do
 	check_release "$release"
 done
+check_large 1.27
+# A program without cgo has none.
+if sample "no cgo" 1.27 crowd; then
+	run_until_ready "$directory/crowd.stripped" 9 "$work/dump" -
+	"$GOHEAP" suspects --c "$pid" >"$work/found" 2>&1
+	has "no cgo" "$(cat "$work/found")" "no memory of glibc's malloc is there"
+	end "$pid"
+fi
 finish

@@ -164,6 +164,16 @@ void gh_heap_free(struct gh_heap *heap)
 	*heap = (struct gh_heap){0};
 }
 
+uint64_t gh_heap_go_bytes(const struct gh_heap *heap)
+{
+	uint64_t bytes = heap->bytes;
+	for (uint32_t i = 0; i < heap->count && heap->dump->c_memory.count > 0; i++) {
+		struct gh_heap_object object = gh_heap_object(heap, i);
+		bytes -= gh_dump_is_c(heap->dump, object.address) ? object.size : 0;
+	}
+	return bytes;
+}
+
 uint32_t gh_heap_find(const struct gh_heap *heap, uint64_t address)
 {
 	return gh_object_table_find(&heap->table, address);

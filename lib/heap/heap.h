@@ -213,6 +213,9 @@ bool gh_heap_build(struct gh_heap *heap, const struct gh_dump *dump, struct gh_e
 /* Frees everything. A zeroed heap may be freed too. */
 void gh_heap_free(struct gh_heap *heap);
 
+/* The bytes of those of HEAP's objects that are Go's: all but blocks of C's malloc. */
+uint64_t gh_heap_go_bytes(const struct gh_heap *heap);
+
 /* The object that holds ADDRESS, not only where it begins; or GH_HEAP_NONE. */
 uint32_t gh_heap_find(const struct gh_heap *heap, uint64_t address);
 

@@ -45,7 +45,9 @@ struct finder {
 	struct gh_process *process;
 	struct gh_c_memory *memory;
 	struct GH_VECTOR(struct chunk) chunks; /* by address */
-	struct GH_VECTOR(uint64_t) tops;       /* addresses of the last chunks of arenas */
+	struct GH_VECTOR(uint64_t) tops; /* addresses of the last chunks of arenas; likewise */
+	uint64_t left; /* chunks that may still be looked at: where none fit together, it is tried
+			  page by page */
 };
 
 static uint64_t word_at(struct finder *finder, uint64_t address)
@@ -71,6 +73,7 @@ static bool add_chain(struct finder *finder, uint64_t start, uint64_t end)
 	if ((word_at(finder, at + WORD) & PREVIOUS_IN_USE) == 0)
 		return false;
 	while (at < end) {
+		finder->left -= finder->left > 0;
 		uint64_t head = word_at(finder, at + WORD);
 		size = head & ~(uint64_t)FLAGS;
 		if ((head & PREVIOUS_IN_USE) == 0 && finder->chunks.count > before)
@@ -78,7 +81,7 @@ static bool add_chain(struct finder *finder, uint64_t start, uint64_t end)
 		if (size == 0 && end - at == HEADER)
 			break;
 		if (size < HEADER || size % HEADER != 0 || size > end - at ||
-		    (head & IS_MAPPED) != 0) {
+		    (head & IS_MAPPED) != 0 || finder->left == 0) {
 			finder->chunks.count = before;
 			return false;
 		}
@@ -243,13 +246,10 @@ static void free_fast(struct finder *finder, uint64_t start, uint64_t end)
 {
 	uint64_t at = start, value;
 	for (; gh_process_next_uint(&finder->process->memory, &at, end, WORD, &value); at += WORD) {
+		const uint64_t *tops = finder->tops.items;
 		uint64_t heads = at - FAST_BINS * WORD;
-		size_t i = 0;
-		if (value == 0 || value % HEADER != 0)
-			continue;
-		while (i < finder->tops.count && finder->tops.items[i] != value)
-			i++;
-		if (i < finder->tops.count && is_arena(finder, at) &&
+		size_t i = gh_lower_bound(finder->tops.count, k, tops[k] < value);
+		if (i < finder->tops.count && tops[i] == value && is_arena(finder, at) &&
 		    take_heads(finder, heads, FAST_BINS, 0, false))
 			take_heads(finder, heads, FAST_BINS, 0, true);
 	}
@@ -304,6 +304,7 @@ bool gh_c_memory_find(struct gh_c_memory *memory, struct gh_process *process,
 		      const struct gh_spans *spans)
 {
 	struct finder finder = {.process = process, .memory = memory};
+	finder.left = process->memory.source->size / HEADER;
 	const struct gh_memory_parts *anonymous = &process->writable->anonymous;
 	*memory = (struct gh_c_memory){0};
 	for (size_t i = 0; i < anonymous->count && process->tab->pointer_size == WORD; i++) {

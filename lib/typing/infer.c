@@ -115,12 +115,13 @@ static void glance(const struct gh_infer *infer, uint32_t object, struct gh_view
 #define C_PAGED (128 << 10)
 
 /* The allocator gives an object like VIEW's for a value of SIZE bytes: Go's, or C's malloc, whose
- * blocks are of 24 bytes and, from there on, multiples of 16 more, or of whole pages. */
+ * blocks are of 24 bytes and, from there on, multiples of 16 more, if what were left of a free one
+ * is not too small; or of whole pages. */
 static bool is_made_for(const struct gh_infer *infer, const struct gh_view *view, uint64_t size)
 {
 	if (view->in_c)
 		return size > 0 && size <= view->size &&
-		       (view->size == 24 || view->size - size < (view->size < C_PAGED ? 16 : 4096));
+		       view->size - size < (view->size < C_PAGED ? 32 : 4096);
 	return gh_allocator_size(&infer->allocator, size, !view->no_pointers) == view->size;
 }
 

@@ -19,7 +19,7 @@
 static void print_outside(const struct gh_heap_query *query)
 {
 	const struct gh_options *options = query->options;
-	uint64_t heap = query->heap.bytes;
+	uint64_t heap = gh_heap_go_bytes(&query->heap);
 	char size[GH_SIZE_TEXT];
 	uint64_t resident =
 	    options->process != NULL ? gh_footprint_resident(atoi(options->process)) : 0;

@@ -30,7 +30,8 @@ bool gh_web_heap_open(struct gh_web_heap *heap, const struct gh_options *options
 	    .source = {.file = options->file,
 		       .program = options->program,
 		       .names = options->names,
-		       .process = options->process},
+		       .process = options->process,
+		       .c = options->c},
 	    .older = options->older,
 	    .is_partial = options->partial,
 	};

@@ -54,6 +54,7 @@ void gh_kept_begin(const struct gh_kept_source *source)
 	    .program = source->program,
 	    .names = source->names,
 	    .process = source->process,
+	    .c = source->c,
 	};
 	kept.keeps_answers = gh_answers_begin(&kept.answers);
 }
@@ -156,7 +157,7 @@ static bool find_dominators(void)
 static bool is_asked(const struct gh_options *options, const char *path)
 {
 	return kept.is_child && is_same_text(options->process, kept.source->process) &&
-	       is_same_text(path, kept.source->file);
+	       is_same_text(path, kept.source->file) && (!options->c || kept.source->c);
 }
 
 /* Or for the older one. */

@@ -20,6 +20,7 @@ struct gh_kept_source {
 	const char *program;
 	const char *names;
 	const char *process; /* the number of the one whose heap it is; NULL if it is of a file */
+	bool c;              /* with C's memory */
 	bool is_prompted;    /* commands are typed at goheap's own prompt */
 };
 

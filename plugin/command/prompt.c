@@ -61,6 +61,7 @@ int gh_prompt_run(const struct gh_prompt *prompt, const struct gh_options *optio
 	    .program = options->program,
 	    .names = options->names,
 	    .process = options->process,
+	    .c = options->c,
 	    .is_prompted = true,
 	};
 	bool is_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);

@@ -72,7 +72,7 @@ static void find_most(struct gh_diagnosis *diagnosis, enum gh_finding_kind kind,
 }
 
 /* Adds that the collector is off, at its limit, or takes much time. */
-static void find_collector(struct gh_diagnosis *diagnosis, const struct gh_heap_query *heap)
+static void find_collector(struct gh_diagnosis *diagnosis)
 {
 	const struct gh_collections *collections = &diagnosis->footprint.collections;
 	char size[GH_SIZE_TEXT];
@@ -94,12 +94,12 @@ static void find_collector(struct gh_diagnosis *diagnosis, const struct gh_heap_
 		gh_print_count(out, collections->count, "collection");
 		gh_finding_end(diagnosis, "memory");
 	}
-	if (collections->never && heap->heap.bytes >= LARGE &&
+	if (collections->never && diagnosis->figures.heap >= LARGE &&
 	    (out = gh_finding_begin(diagnosis, GH_FINDING_COLLECTOR, 2)) != NULL) {
 		fprintf(out,
 			"The collector has never run, and the heap is %s: it is off (GOGC=off), or "
 			"GOGC is very high, so that garbage stays",
-			gh_size_text(heap->heap.bytes, size));
+			gh_size_text(diagnosis->figures.heap, size));
 		gh_finding_end(diagnosis, "memory");
 	}
 	if (collections->off && collections->limit == 0 &&
@@ -107,7 +107,7 @@ static void find_collector(struct gh_diagnosis *diagnosis, const struct gh_heap_
 		fprintf(out,
 			"The collector is off (GOGC=off), and there is no memory limit: garbage "
 			"stays, and the heap, %s now, grows",
-			gh_size_text(heap->heap.bytes, size));
+			gh_size_text(diagnosis->figures.heap, size));
 		gh_finding_end(diagnosis, "memory");
 	}
 }
@@ -139,6 +139,29 @@ static void add_holder(struct gh_diagnosis *diagnosis, struct gh_suspects *suspe
 	gh_finding_end(diagnosis, "suspects");
 }
 
+/* Adds that C code has lost much memory, if it has. */
+static void add_lost(struct gh_diagnosis *diagnosis, struct gh_suspects *suspects)
+{
+	char size[GH_SIZE_TEXT];
+	for (size_t i = 0; i < suspects->count; i++) {
+		const struct gh_suspect *lost = &suspects->found[i];
+		if (lost->kind != GH_SUSPECT_LOST || lost->bytes < LARGE_HEAP)
+			continue;
+		FILE *out = gh_finding_begin(diagnosis, GH_FINDING_LOST, lost->bytes);
+		if (out == NULL)
+			return;
+		gh_print_count(out, lost->shared, "block");
+		fprintf(out,
+			" of C memory, %s, are pointed to by nothing: C code has lost them (most "
+			"are of ",
+			gh_size_text(lost->bytes, size));
+		gh_print_count(out, gh_heap_object(&suspects->query->heap, lost->example).size,
+			       "byte");
+		fputs(")", out);
+		gh_finding_end(diagnosis, "unreachable --c");
+	}
+}
+
 static void find_holder(struct gh_diagnosis *diagnosis, struct gh_heap_query *heap)
 {
 	struct gh_error err;
@@ -149,16 +172,18 @@ static void find_holder(struct gh_diagnosis *diagnosis, struct gh_heap_query *he
 	bool found = gh_names_make(&heap->names, &heap->heap, heap->twin, &err) &&
 		     gh_suspects_find(&suspects, heap, NULL, &err);
 	gh_progress_end();
-	if (found)
+	if (found) {
 		add_holder(diagnosis, &suspects);
-	else
+		add_lost(diagnosis, &suspects);
+	} else {
 		gh_print_error(&err);
+	}
 	gh_suspects_free(&suspects);
 }
 
 void gh_find_memory(struct gh_diagnosis *diagnosis, struct gh_heap_query *heap)
 {
-	diagnosis->figures.heap = heap->heap.bytes;
+	diagnosis->figures.heap = gh_heap_go_bytes(&heap->heap);
 	if (diagnosis->has_footprint) {
 		find_most(diagnosis, GH_FINDING_MALLOC, GH_FOOTPRINT_MALLOC, LARGE,
 			  "malloc's: C code has them, and no Go value is there");
@@ -169,7 +194,7 @@ void gh_find_memory(struct gh_diagnosis *diagnosis, struct gh_heap_query *heap)
 			  "stacks of goroutines");
 		find_most(diagnosis, GH_FINDING_FREE, GH_FOOTPRINT_FREE, LARGE_FREE,
 			  "free memory that the Go heap keeps: it was as large once");
-		find_collector(diagnosis, heap);
+		find_collector(diagnosis);
 	}
 	find_holder(diagnosis, heap);
 }

@@ -28,6 +28,7 @@ static const char *const names[GH_FINDING_KINDS] = {
     [GH_FINDING_COLLECTOR] = "collector",
     [GH_FINDING_THREADS] = "threads",
     [GH_FINDING_MALLOC] = "malloc",
+    [GH_FINDING_LOST] = "lost",
     [GH_FINDING_STACKS] = "stacks",
     [GH_FINDING_HOLDER] = "holder",
     [GH_FINDING_FREE] = "free memory",

@@ -1,5 +1,6 @@
 // Blocks has memory of C's malloc, and prints each block that it has: its address, the size that malloc gives it, and what
 // points to it. C code frees others before, of all sizes, on two threads, so that malloc has lists of free blocks of each kind.
+// With numbers as arguments it has so many more in a list, and loses so many more of 100,000 bytes, and says nothing of these.
 package main
 
 /*
@@ -115,6 +116,7 @@ import "C"
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"unsafe"
 )
 
@@ -143,6 +145,14 @@ func say(block unsafe.Pointer, what *C.char) {
 	C.say(^C.ulong(uintptr(block)), what)
 }
 
+func count(text string) int {
+	number, err := strconv.Atoi(text)
+	if err != nil {
+		panic(err)
+	}
+	return number
+}
+
 //go:noinline
 func hold(block unsafe.Pointer) func() int {
 	return func() int { return int(*(*byte)(block)) }
@@ -158,25 +168,31 @@ func main() {
 	}
 	plains = map[int]*plain{}
 	for i := 0; i < 20; i++ {
-		block := C.malloc(C.size_t(5000))
+		block := C.calloc(5000, 1)
 		plains[i] = &plain{i, uintptr(block)}
 		say(block, C.text_of(1))
 	}
 	for i := 0; i < 10; i++ {
-		block := C.malloc(7000)
+		block := C.calloc(7000, 1)
 		closures = append(closures, hold(block))
 		say(block, C.text_of(2))
 	}
-	block := C.malloc(900000)
+	block := C.calloc(900000, 1)
 	number = uintptr(block)
 	say(block, C.text_of(3))
 	C.add_nodes(300)
 	C.say_nodes()
-	C.of_c = (*C.struct_session)(C.malloc(C.sizeof_struct_session))
+	C.of_c = (*C.struct_session)(C.calloc(1, C.sizeof_struct_session))
 	say(unsafe.Pointer(C.of_c), C.text_of(4))
 	for i := 0; i < 30; i++ {
 		lost = append(lost, C.lose(8000))
 		C.say(lost[i], C.text_of(5))
+	}
+	if len(os.Args) > 2 {
+		C.add_nodes(C.int(count(os.Args[1])))
+		for i := 0; i < count(os.Args[2]); i++ {
+			lost = append(lost, C.lose(100000))
+		}
 	}
 	C.flush()
 	fmt.Println("ready")
