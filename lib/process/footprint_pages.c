@@ -17,6 +17,8 @@ uint64_t gh_footprint_next_page(const struct gh_footprint_pages *pages, uint64_t
 		return end;
 	if (pages->pagemap >= 0)
 		return gh_next_page(pages->pagemap, address, end);
+	if (memory->next == NULL)
+		return address;
 	if (!memory->next(memory, &next, &size) || next >= end)
 		return end;
 	/* A part of memory that does not begin with a page has none of its own there. */

@@ -32,8 +32,14 @@ enum {
 	PAGES = 0x2000, /* of the spans, a page each */
 	NSPANS = 4,
 	ARENA = 0xa000,
-	SIZE = 0xb000,
+	CHUNKS = 0xb000, /* of C's malloc */
+	CACHE = CHUNKS + 16 + 64 * 2,
+	SIZE = 0xc000,
 };
+
+/* Chunks, each after the one before: a thread's cache, which has the third; two blocks; one that is
+ * free; two blocks of which the second has one in a short list; and the top chunk. */
+static const unsigned chunks[] = {0x290, 0x40, 0x40, 0x60, 0x40, 0x20, 0x20};
 
 /* Where the arena is, and what is there: its bitmap, noMorePtrs, and the spans of its pages in two
  * releases. */
@@ -147,9 +153,25 @@ static void put_buckets(struct processmaker *maker)
 	put(maker, 0x50, PROCESS_ADDRESS + BUCKETS, 8);
 }
 
+/* C's memory, in which the first block leads to the second, and an object of Go's to the first. */
+static void put_chunks(struct processmaker *maker)
+{
+	unsigned at = CHUNKS;
+	for (unsigned i = 0; i < sizeof(chunks) / sizeof(chunks[0]); i++) {
+		put(maker, at + 8, chunks[i] | (i == 4 ? 0 : 1), 8);
+		at += chunks[i];
+	}
+	put(maker, at + 8, (SIZE - at) | 1, 8);
+	put(maker, 0x58, PROCESS_ADDRESS + at, 8); /* an arena's pointer to the top chunk */
+	put(maker, CACHE + 2 * 8, PROCESS_ADDRESS + CHUNKS + 0x290 + 0x40 + 16, 8);
+	put(maker, CHUNKS + 0x290 + 16, PROCESS_ADDRESS + CHUNKS + 0x290 + 2 * 0x40 + 0x60 + 16, 8);
+	put(maker, PAGES + 0x2000, PROCESS_ADDRESS + CHUNKS + 0x290 + 16, 8);
+}
+
 static void put_heap(struct processmaker *maker, int minor)
 {
 	process_resize(maker, SIZE);
+	put_chunks(maker);
 	put(maker, ALLSPANS - 8, 8, 4);
 	put(maker, ALLSPANS, PROCESS_ADDRESS + LIST, 8);
 	put(maker, ALLSPANS + 8, NSPANS, 8);
@@ -231,6 +253,10 @@ static void check(int fd, uint64_t memory)
 static void read_process(const struct processmaker *maker, struct gh_pclntab *tab, uint8_t variant)
 {
 	const struct gh_memory memory = {.read = read_memory, .from = maker, .size = maker->size};
+	struct gh_memory_part malloc = {PROCESS_ADDRESS + CHUNKS, PROCESS_ADDRESS + maker->size};
+	struct gh_memory_part variables = {PROCESS_ADDRESS, PROCESS_ADDRESS + 0x1000};
+	const struct gh_writable writable = {.anonymous = {.items = &malloc, .count = 1},
+					     .of_files = {.items = &variables, .count = 1}};
 	const struct gh_registers threads[] = {
 	    {.pc = SYNTHETIC_TEXT + 0x60, .sp = process_stack(1)},
 	};
@@ -240,6 +266,7 @@ static void read_process(const struct processmaker *maker, struct gh_pclntab *ta
 	    .minor = minors[(variant >> 1) % NMINORS],
 	    .threads = threads,
 	    .nthreads = 1,
+	    .writable = maker->size > CHUNKS ? &writable : NULL,
 	};
 	struct gh_heap_losses losses;
 	struct gh_error err;
