@@ -344,6 +344,9 @@ struct gh_collections {
 	bool never;          /* it has not run yet */
 	uint64_t ends[GH_DUMP_PAUSES]; /* when the latest ended, in their order, as last */
 	size_t nends;
+	uint64_t count_at; /* address of COUNT in a process, and of the bytes of spans in use; 0 if
+			      they are not known */
+	uint64_t in_use_at;
 };
 
 /* The least that a goroutine has been blocked for at NOW, in ns since 1970, of which the runtime

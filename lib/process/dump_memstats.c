@@ -363,6 +363,8 @@ void gh_memstats_find(struct gh_dump_memstats *stats, struct gh_collections *col
 	else if (process->minor <= 15)
 		add_old(stats, process, spans, at);
 	add_system(stats);
+	collections->count_at = at + COUNT;
+	collections->in_use_at = controller;
 	collections->off = controller != 0 && is_off(process, controller);
 	add_limit(collections, process, controller, stats);
 }

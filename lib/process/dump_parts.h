@@ -328,8 +328,8 @@ struct gh_footprint_pages {
 	int pagemap; /* of /proc/PID/pagemap; -1 of a core file */
 };
 
-/* The first page from ADDRESS, that of a page, on that is there; END if none is before that; ADDRESS
- * if it cannot be told. No time is taken for what is claimed and not there. */
+/* The first page from ADDRESS, that of a page, on that is there; END if none is before that;
+ * ADDRESS if it cannot be told. No time is taken for what is claimed and not there. */
 uint64_t gh_footprint_next_page(const struct gh_footprint_pages *pages, uint64_t address,
 				uint64_t end);
 

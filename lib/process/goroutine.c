@@ -234,8 +234,10 @@ static void search(struct gh_process *process, uint64_t start, uint64_t end,
 		if (!all->layout.no_capacity &&
 		    (capacity < found.count || capacity > 4 * found.count + SAMPLE))
 			continue;
-		if (is_list(process, &found))
+		if (is_list(process, &found)) {
 			*all = found;
+			all->count_at = at + word;
+		}
 	}
 }
 

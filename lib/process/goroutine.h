@@ -1,6 +1,6 @@
 /* The goroutines of a process: where runtime.g has its fields in each release, a walk over
- * runtime.allgs, and what hangs on a goroutine: why it waits, its labels, deferred calls, panics.
- */
+ * runtime.allgs, and what hangs on a goroutine: why it waits, its labels, deferred calls, panics;
+ * and why the process crashed. */
 #ifndef GH_PROCESS_GOROUTINE_H
 #define GH_PROCESS_GOROUTINE_H
 
@@ -82,10 +82,11 @@ struct gh_found_goroutine {
 
 struct gh_goroutines {
 	struct gh_g_layout layout;
-	uint64_t list;  /* address of the array of pointers to them; or, where they are a list,
-			   of the next that the walk comes to */
-	uint64_t count; /* of pointers */
-	uint64_t next;  /* the pointer that the walk goes on with, counted from 0 */
+	uint64_t list;     /* address of the array of pointers to them; or, where they are a list,
+			      of the next that the walk comes to */
+	uint64_t count;    /* of pointers */
+	uint64_t count_at; /* where the process has that; 0 for a list */
+	uint64_t next;     /* the pointer that the walk goes on with, counted from 0 */
 	struct GH_VECTOR(struct gh_found_goroutine) found; /* in place of the array, by id */
 	uint64_t lost; /* pointers passed over that led to no goroutine, or could not be read */
 	struct gh_numbermap seen; /* the addresses of those passed over; owned */
@@ -222,5 +223,22 @@ void gh_panic_string(struct gh_buffer *out, struct gh_process *process, uint64_t
  * are a type and an address. */
 void gh_panic_value(struct gh_buffer *out, struct gh_process *process,
 		    const struct gh_rtypes *types, uint64_t type, uint64_t data);
+
+/* Why a Go process crashed, as the runtime prints it: panics and their values, a fatal error, or a
+ * signal. */
+
+struct gh_crash {
+	struct gh_buffer text; /* lines that Go prints before the first stack, unescaped; owned */
+	bool in_c;             /* code that is not Go's did, on a thread that runs no goroutine */
+	bool has_goroutine;    /* a goroutine crashed */
+	uint64_t goroutine;    /* its id */
+};
+
+/* Looks for what PROCESS crashes of, from the most telling on: a fatal error, panics that nothing
+ * recovers, a signal that is handled, panics. There is no text if there is none of these. False
+ * (ERR filled) if there are no goroutines or memory ran out. To be freed with gh_crash_free. */
+bool gh_crash_find(struct gh_crash *crash, struct gh_process *process, struct gh_error *err);
+
+void gh_crash_free(struct gh_crash *crash);
 
 #endif

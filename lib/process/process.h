@@ -10,6 +10,7 @@
  *   malloc_blocks.c: the blocks that malloc has given out; dump_c_memory.c: these in a dump;
  * - mapped_files.c, other_modules.c: the files that are in it, where Go libraries are found, and
  *   those that have code of its program's runtime;
+ * - live_counters.c: how much a running process has, to be asked again and again;
  * - running.c: the build that it runs, and whether a file is of that;
  * - thread_registers.c: those of threads, from the notes of core files too;
  * - live_copy.c, live_read.c: copy a running process; live_parts.c, first_words.c: parts of it;
@@ -100,7 +101,7 @@ struct gh_process {
 	size_t nothers;
 	const struct gh_mapped_files *files; /* for C code; not owned; NULL: it is left out */
 	const struct gh_writable *writable;  /* for C's memory; likewise */
-	bool only_large_c; /* that is wanted only if it is large */
+	bool only_large_c;                   /* that is wanted only if it is large */
 };
 
 /* The module of PROCESS that has a function at PC, whose number is *INDEX; that of the program, and
@@ -125,23 +126,6 @@ uint64_t gh_process_constant_pointer(struct gh_process *process, uint64_t addres
 
 /* The double that BITS are, of SIZE bytes: 4 or 8. */
 double gh_process_float(uint64_t bits, unsigned size);
-
-/* Why a Go process crashed, as the runtime prints it: panics and their values, a fatal error, or a
- * signal. */
-
-struct gh_crash {
-	struct gh_buffer text; /* lines that Go prints before the first stack, unescaped; owned */
-	bool in_c;             /* code that is not Go's did, on a thread that runs no goroutine */
-	bool has_goroutine;    /* a goroutine crashed */
-	uint64_t goroutine;    /* its id */
-};
-
-/* Looks for what PROCESS crashes of, from the most telling on: a fatal error, panics that nothing
- * recovers, a signal that is handled, panics. There is no text if there is none of these. False
- * (ERR filled) if there are no goroutines or memory ran out. To be freed with gh_crash_free. */
-bool gh_crash_find(struct gh_crash *crash, struct gh_process *process, struct gh_error *err);
-
-void gh_crash_free(struct gh_crash *crash);
 
 /* A process as a heap dump has it: its goroutines alone, or its heap, too. Sources: dumpgoroutine
  * and dumpframe in src/runtime/heapdump.go. */
@@ -186,10 +170,8 @@ struct gh_thread_registers GH_VECTOR(struct gh_registers);
  * to stay open. Formats: gh_gregset and GH_PRSTATUS_REG of lib/elf/arch.h. */
 void gh_core_threads(struct gh_thread_registers *threads, const struct gh_image *core);
 
-/* What a process has mapped.
- *
- * Sources: proc_pid_maps(5) and proc_pid_smaps(5); fill_files_note in the kernel's
- * fs/binfmt_elf.c. */
+/* What a process has mapped. Sources: proc_pid_maps(5) and proc_pid_smaps(5); fill_files_note in
+ * the kernel's fs/binfmt_elf.c. */
 
 struct gh_mapping {
 	uint64_t start;
@@ -315,13 +297,34 @@ struct gh_memory gh_live_memory(const int *pid);
  * but for the runtime's own, without stopping it. False if they cannot be found. */
 bool gh_live_count_goroutines(uint64_t *count, int pid, const struct gh_pclntab *tab, int minor);
 
-/* The memory and threads of a running process, as they were at one moment.
- *
- * Interfaces: process_vm_readv(2), and /proc/PID/maps, pagemap and auxv, proc(5) and
- * admin-guide/mm/pagemap.rst of the kernel. */
+/* Words of a running process that say how much it has. To read them takes microseconds. */
+struct gh_live_counters {
+	int pid;
+	bool big_endian;
+	uint8_t word;                           /* size of a pointer, in bytes */
+	uint64_t heap, collections, goroutines; /* their addresses; 0 if they are not known */
+};
 
-/* Memory that the process may write. */
-struct gh_live_range {
+struct gh_live_sample {       /* 0 for what is not known */
+	uint64_t resident;    /* bytes in memory */
+	uint64_t processors;  /* ns of processor time that it has taken */
+	uint64_t heap;        /* bytes of spans in use */
+	uint64_t collections; /* how many there were */
+	uint64_t goroutines;  /* the most that there were at once */
+};
+
+/* Finds the words of the process PID, which runs the program of TAB, of Go 1.MINOR. HEAP is known
+ * from Go 1.19 on, once there was a collection. */
+void gh_live_counters_find(struct gh_live_counters *counters, int pid, const struct gh_pclntab *tab,
+			   int minor);
+
+/* Reads what they say now. False if the process has ended. Sources: /proc/PID/statm and stat. */
+bool gh_live_counters_read(const struct gh_live_counters *counters, struct gh_live_sample *sample);
+
+/* The memory and threads of a running process, as they were at one moment. Interfaces:
+ * process_vm_readv(2), and /proc/PID/maps, pagemap and auxv, proc(5). */
+
+struct gh_live_range {  /* memory that the process may write */
 	uint64_t start; /* address in the process */
 	uint64_t size;  /* in bytes */
 	uint8_t *bytes; /* the copy; owned */
@@ -412,8 +415,7 @@ enum gh_footprint_kind {
 	GH_FOOTPRINT_KINDS
 };
 
-/* In bytes. */
-struct gh_footprint_part {
+struct gh_footprint_part { /* in bytes */
 	uint64_t size;     /* that is mapped, and may be read */
 	uint64_t resident; /* in memory; in a core file, pages that are not all zeros */
 	uint64_t swapped;  /* in swap */
@@ -449,10 +451,8 @@ uint64_t gh_footprint_resident(int pid);
 
 void gh_footprint_free(struct gh_footprint *footprint);
 
-/* Maps in the memory of a process.
- *
- * Sources: type hmap and type bmap in src/runtime/map.go (hashmap.go, hashmap.c) to Go 1.23;
- * src/internal/runtime/maps from Go 1.24 on. */
+/* Maps in the memory of a process. Sources: type hmap and type bmap in src/runtime/map.go
+ * (hashmap.go, hashmap.c) to Go 1.23; src/internal/runtime/maps from Go 1.24 on. */
 
 struct gh_map_entry {
 	uint64_t key; /* its address */

@@ -68,6 +68,8 @@ struct gh_options {
 	size_t limit;              /* rows to print, or objects to draw (-n); SIZE_MAX: all */
 	uint64_t depth;            /* pointers to follow, one behind the other (--depth) */
 	uint64_t rate;             /* MemProfileRate, in bytes (--rate) */
+	uint64_t keep;             /* folders of evidence (--keep) */
+	const char *rss, *heap, *many_goroutines, *growth, *no_progress, *every; /* watch: limits */
 
 	/* If the program was not given and is in the core file: where it is. */
 	char made[GH_PROGRAM_IN_MEMORY_PATH];
@@ -103,6 +105,8 @@ struct gh_options {
 	bool asks_roots;    /* the command takes that */
 	bool drop;          /* fetch: GDB has a program */
 	bool c;             /* the heap's: with C's memory */
+	bool follow;        /* watch: go on when the program runs again */
+	bool no_dump;       /* watch: keep no heap dumps */
 };
 
 /* How the argument of an option is read. */

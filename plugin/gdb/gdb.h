@@ -29,7 +29,7 @@
 
 #include "lib/dump/dump.h"
 #include "lib/elf/elf.h"
-#include "lib/process/process.h"
+#include "lib/process/goroutine.h"
 #include "plugin/gdb/told.h"
 #include "plugin/view/view.h"
 
