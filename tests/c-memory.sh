@@ -88,8 +88,25 @@ check_large() {
 	end "$pid"
 }
 
+# SQLite has headers of its own in its blocks, and hands out what comes after them; it is asked in the middle of its work.
+check_library() {
+	local name="go $1, SQLite"
+	sample "$name" "$1" rows || return
+	run_until_ready "$directory/rows.stripped"
+	target=$pid
+	for _ in {1..5}; do
+		ask suspects --json >"$work/found"
+		equal "$name: nothing is lost" 0 "$(grep -c '"kind":"lost"' "$work/found")"
+	done
+	has "$name: it is main.database that has it" "$(jq -r .finding "$work/found")" "main\.database"
+	"$GOHEAP" "$pid" >"$work/found" 2>"$work/why"
+	has "$name: nothing is wrong" "$(cat "$work/found")" "^Nothing unusual\\."
+	end "$pid"
+}
+
 for release in $RELEASES; do
 	check_release "$release"
+	check_library "$release"
 done
 check_large 1.27
 # A program without cgo has none.

@@ -243,7 +243,8 @@ enum gh_section_tag {
 	 * how far it begins after the end of the one before, and its size, in bytes. */
 	GH_SECTION_C_MEMORY,
 	/* The words of Go's objects and variables that are no pointers for Go, and are the address
-	 * of such a block: of each, by address, how far it is after the one before. */
+	 * of such a block, or of what follows a header in it: of each, by address, how far it is
+	 * after the one before. */
 	GH_SECTION_C_WORDS,
 };
 

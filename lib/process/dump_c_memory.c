@@ -15,6 +15,16 @@
 
 #define WORD 8
 
+/* Libraries with an allocator of their own on malloc's, as SQLite, hand out what comes after a
+ * header of theirs: addresses are taken for a block's own up to so many bytes from its start. */
+#define MOST_HEADER 16
+
+bool gh_c_block_is_named(const struct gh_c_block *block, uint64_t value)
+{
+	uint64_t offset = value - block->address;
+	return offset <= MOST_HEADER && offset % WORD == 0;
+}
+
 /* A walk over words. TAKE is called with each that is the address of a byte of a block. */
 struct scan {
 	struct gh_process *process;
@@ -139,7 +149,7 @@ static void add_root(struct scan *scan, uint64_t address, uint64_t value,
 		     const struct gh_c_block *block)
 {
 	char text[256];
-	bool certain = scan->what == NULL && value == block->address;
+	bool certain = scan->what == NULL && gh_c_block_is_named(block, value);
 	const char *perhaps = certain ? "" : GH_DUMP_PERHAPS;
 	const struct gh_mapped_file *file = file_of(scan->process, address);
 	if (scan->what == NULL && file != NULL) {
@@ -276,7 +286,7 @@ static void note(struct scan *scan, uint64_t address, uint64_t value,
 	uint64_t number = (address - scan->start) / WORD;
 	bool is_pointer =
 	    scan->pointers != NULL && (scan->pointers[number / 64] >> number % 64 & 1) != 0;
-	if (value == block->address && !is_pointer)
+	if (gh_c_block_is_named(block, value) && !is_pointer)
 		gh_vector_push(&scan->records->words, address);
 }
 

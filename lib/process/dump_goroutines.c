@@ -326,7 +326,7 @@ static void add_c_words(struct writer *writer, const struct gh_goroutine *g,
 			i++;
 		const struct gh_c_block *block =
 		    i < count && certain[i] == at ? NULL : gh_c_memory_at(writer->c, value);
-		if (block != NULL && block->address == value)
+		if (block != NULL && gh_c_block_is_named(block, value))
 			add_root(writer, g, "stack", value, false);
 	}
 }

@@ -177,8 +177,12 @@ void gh_dump_add_c_blocks(struct gh_dump_stream *stream, struct gh_process *proc
 void gh_dump_add_c_roots(struct gh_dump_stream *stream, struct gh_process *process,
 			 const struct gh_spans *spans, const struct gh_c_records *records);
 
-/* Notes those of the SIZE bytes of Go's memory at ADDRESS that are the address of a block, but for
- * those that POINTERS, a bit for each word, or NULL, has. */
+/* VALUE is the address of BLOCK, or of what comes after a small header there: whoever keeps that has
+ * the block, even if it is no pointer for Go. */
+bool gh_c_block_is_named(const struct gh_c_block *block, uint64_t value);
+
+/* Notes those of the SIZE bytes of Go's memory at ADDRESS that name a block, but for those that
+ * POINTERS, a bit for each word, or NULL, has. */
 void gh_c_records_note(struct gh_c_records *records, struct gh_process *process, uint64_t address,
 		       uint64_t size, const uint64_t *pointers);
 

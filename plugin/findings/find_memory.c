@@ -120,12 +120,22 @@ static bool is_worth_a_look(const struct gh_diagnosis *diagnosis, const struct g
 	       (heap->heap.bytes >= LEAST_HEAP && heap->heap.bytes >= all / HEAP_ONE_IN);
 }
 
+/* MOST is C's own: a cache of its libraries' may be as large as that. */
+static bool is_of_c(const struct gh_suspects *suspects, const struct gh_suspect *most)
+{
+	const struct gh_heap_query *query = suspects->query;
+	return most->example != GH_HEAP_NONE &&
+	       !gh_typing_class(&query->names.typing, most->most.class)->typed &&
+	       gh_dump_is_c(&query->dump, gh_heap_object(&query->heap, most->example).address);
+}
+
 /* Adds whoever holds half of what roots lead to, if that is many objects. */
 static void add_holder(struct gh_diagnosis *diagnosis, struct gh_suspects *suspects)
 {
 	const struct gh_suspect *most = &suspects->found[0];
 	if (suspects->count == 0 ||
-	    (most->kind != GH_SUSPECT_HOLDER && most->kind != GH_SUSPECT_SHARED))
+	    (most->kind != GH_SUSPECT_HOLDER && most->kind != GH_SUSPECT_SHARED) ||
+	    is_of_c(suspects, most))
 		return;
 	diagnosis->figures.holder = most->bytes;
 	uint64_t count = most->most.objects > most->shared ? most->most.objects : most->shared;
