@@ -88,6 +88,24 @@ check_large() {
 	end "$pid"
 }
 
+# Code has written past the end of a block: what comes before it is known.
+check_corrupt() {
+	local name="go $1, corrupt" block before
+	needs "$name" gdb || return
+	sample "$name" "$1" blocks || return
+	run_until_ready "$directory/blocks.stripped"
+	target=$pid
+	# A block in the main arena, whose size is in the word before it.
+	block=$(theirs scattered | awk 'length($1) <= 10 { print $1 }' | sed -n 400p)
+	timeout 60 gdb --nx --batch -p "$pid" -ex "set {long}($block - 8) = 12345678901" >"$work/gdb" 2>&1
+	"$GOHEAP" sql --c --csv "$target" "SELECT address FROM objects WHERE type LIKE '%C memory%'" 2>"$work/why" | tr -d '\r' | sort >"$work/found"
+	has "$name: told" "$(cat "$work/why")" "1 arenas of C's malloc known in part: their chunks do not fit together"
+	before=$(theirs scattered | awk '{ print $1 }' | grep -n "^$block\$" | cut -d : -f 1)
+	equal "$name: blocks before it" "" "$(theirs scattered | head -n $((before - 2)) | cut -d ' ' -f 1 | comm -23 - "$work/found" | head -n 5)"
+	kill -KILL "$pid"
+	wait "$pid" 2>"$work/why"
+}
+
 # SQLite has headers of its own in its blocks, and hands out what comes after them; it is asked in the middle of its work.
 check_library() {
 	local name="go $1, SQLite"
@@ -109,6 +127,7 @@ for release in $RELEASES; do
 	check_library "$release"
 done
 check_large 1.27
+check_corrupt 1.27
 # A program without cgo has none.
 if sample "no cgo" 1.27 crowd; then
 	run_until_ready "$directory/crowd.stripped" 9 "$work/dump" -

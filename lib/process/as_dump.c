@@ -140,6 +140,7 @@ static bool write_all(struct maker *maker, const char *version, struct gh_heap_l
 	losses->bytes = stream->missing;
 	losses->untyped = maker->pointers.unknown;
 	losses->variables = !masks;
+	losses->c_arenas = maker->c.memory.corrupt;
 	return gh_dump_stream_end(stream) && listed && profile && !maker->types.failed &&
 	       !maker->pointers.failed;
 }

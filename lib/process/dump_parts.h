@@ -143,12 +143,13 @@ struct gh_c_memory {
 	struct GH_VECTOR(struct gh_c_block) blocks; /* by address; owned */
 	struct gh_memory_parts parts; /* where malloc has its memory, in no order; owned */
 	uint64_t bytes;               /* of all blocks */
-	uint64_t last;                /* address of the last byte of the last one */
+	uint64_t corrupt; /* arenas of which not all could be read: chunks do not fit together */
+	uint64_t last;    /* address of the last byte of the last one */
 };
 
 /* Finds the blocks of PROCESS: not those that threads keep to give out again (tcache), or that are
- * in lists of free ones. What was corrupted has none. False if memory ran out; to be freed with
- * gh_c_memory_free in either case. */
+ * in lists of free ones. Of an arena that is corrupt it has those up to there. False if memory ran
+ * out; to be freed with gh_c_memory_free in either case. */
 bool gh_c_memory_find(struct gh_c_memory *memory, struct gh_process *process,
 		      const struct gh_spans *spans);
 
@@ -177,8 +178,8 @@ void gh_dump_add_c_blocks(struct gh_dump_stream *stream, struct gh_process *proc
 void gh_dump_add_c_roots(struct gh_dump_stream *stream, struct gh_process *process,
 			 const struct gh_spans *spans, const struct gh_c_records *records);
 
-/* VALUE is the address of BLOCK, or of what comes after a small header there: whoever keeps that has
- * the block, even if it is no pointer for Go. */
+/* VALUE is the address of BLOCK, or of what comes after a small header there: whoever keeps that
+ * has the block, even if it is no pointer for Go. */
 bool gh_c_block_is_named(const struct gh_c_block *block, uint64_t value);
 
 /* Notes those of the SIZE bytes of Go's memory at ADDRESS that name a block, but for those that

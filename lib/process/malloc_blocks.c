@@ -31,6 +31,10 @@
 #define FAST_BINS 10
 #define BINS      127
 
+/* So many chunks one after the other are malloc's, even if the next one does not fit: code has
+ * written past the end of a block. */
+#define CONVINCING 64
+
 /* Chunks that one list may have, unless to make work. */
 #define MOST_LISTED (1U << 24)
 
@@ -64,14 +68,28 @@ static size_t chunk_at(const struct finder *finder, uint64_t address)
 	return is ? found : SIZE_MAX;
 }
 
-/* Adds the chunks from START to END, which follow each other. False, and none are added, unless
- * they end there: with the top chunk, or with headers without a chunk. */
-static bool add_chain(struct finder *finder, uint64_t start, uint64_t end)
+/* Has the chunks that were added since there were BEFORE be all that is known of an arena, if they
+ * are many. Gives where they end; 0, and there are none of them, if they are few. */
+static uint64_t end_corrupt(struct finder *finder, size_t before)
+{
+	if (finder->chunks.count - before < CONVINCING || finder->left == 0) {
+		finder->chunks.count = before;
+		return 0;
+	}
+	finder->memory->corrupt++;
+	/* Which of the two that do not fit is wrong is not known. */
+	return finder->chunks.items[--finder->chunks.count].address;
+}
+
+/* Adds the chunks from START to END, which follow each other. Gives where they end, END unless they
+ * are corrupt; 0, and none are added, if there are no such chunks: they end with the top chunk, or
+ * with headers without a chunk. */
+static uint64_t add_chain(struct finder *finder, uint64_t start, uint64_t end)
 {
 	size_t before = finder->chunks.count;
 	uint64_t at = start, size = 0;
 	if ((word_at(finder, at + WORD) & PREVIOUS_IN_USE) == 0)
-		return false;
+		return 0;
 	while (at < end) {
 		finder->left -= finder->left > 0;
 		uint64_t head = word_at(finder, at + WORD);
@@ -81,10 +99,8 @@ static bool add_chain(struct finder *finder, uint64_t start, uint64_t end)
 		if (size == 0 && end - at == HEADER)
 			break;
 		if (size < HEADER || size % HEADER != 0 || size > end - at ||
-		    (head & IS_MAPPED) != 0 || finder->left == 0) {
-			finder->chunks.count = before;
-			return false;
-		}
+		    (head & IS_MAPPED) != 0 || finder->left == 0)
+			return end_corrupt(finder, before);
 		struct chunk chunk = {.address = at, .size = size & (UINT64_MAX >> 1)};
 		if (size >= LEAST_CHUNK)
 			gh_vector_push(&finder->chunks, chunk);
@@ -96,7 +112,7 @@ static bool add_chain(struct finder *finder, uint64_t start, uint64_t end)
 		top->free = 1;
 		gh_vector_push(&finder->tops, top->address);
 	}
-	return true;
+	return end;
 }
 
 static void add_part(struct finder *finder, uint64_t start, uint64_t end)
@@ -119,9 +135,10 @@ static uint64_t add_heap(struct finder *finder, uint64_t address, uint64_t end)
 	uint64_t first = is_first ? arena + ARENA_LEAST : address + HEAP_INFO;
 	uint64_t last = is_first ? arena + ARENA_MOST : address + HEAP_INFO_MOST;
 	for (uint64_t at = first & ~(uint64_t)(HEADER - 1); at <= last; at += HEADER) {
-		if (!add_chain(finder, at, address + size))
+		uint64_t chain = add_chain(finder, at, address + size);
+		if (chain == 0)
 			continue;
-		add_part(finder, address, address + size);
+		add_part(finder, address, chain);
 		return address + size;
 	}
 	return 0;
@@ -152,10 +169,8 @@ static void add_mapping(struct finder *finder, uint64_t start, uint64_t end)
 		uint64_t next = add_heap(finder, at, end);
 		if (next == 0)
 			next = add_mapped(finder, at, end);
-		if (next == 0 && add_chain(finder, at, end)) {
-			add_part(finder, at, end);
-			next = end;
-		}
+		if (next == 0 && (next = add_chain(finder, at, end)) != 0)
+			add_part(finder, at, next);
 		at = gh_footprint_next_page(&pages, next != 0 ? next : gh_page_end(at), end);
 	}
 }
@@ -192,7 +207,8 @@ static bool take_heads(struct finder *finder, uint64_t address, unsigned count, 
 	for (unsigned i = 0; i < count; i++) {
 		uint64_t value = word_at(finder, address + i * WORD);
 		size_t number = value != 0 ? chunk_at(finder, value - place) : SIZE_MAX;
-		if (value == 0)
+		/* What comes after a corrupt chunk is not known. */
+		if (value == 0 || (number == SIZE_MAX && finder->memory->corrupt > 0))
 			continue;
 		/* What comes after the 64 of small chunks is of several sizes (glibc 2.42). */
 		if (number == SIZE_MAX ||

@@ -149,6 +149,7 @@ struct gh_heap_losses {
 	uint64_t bytes;      /* that are in objects, frames and variables, and not in memory: 0 */
 	uint64_t untyped;    /* objects that are there and whose pointers are not known */
 	bool variables;      /* the pointers of the program's variables are not known */
+	uint64_t c_arenas;   /* parts of C's malloc that are corrupt */
 };
 
 enum gh_heap_form { GH_HEAP_WHOLE, GH_HEAP_GZIP, GH_HEAP_BARE };
@@ -335,7 +336,6 @@ struct gh_live_range {  /* memory that the process may write */
 struct gh_live_ranges GH_VECTOR(struct gh_live_range);
 
 #define GH_LIVE_DESCRIPTION_MAX 128 /* more than the part of runtime.mspan that is kept */
-
 /* A part of the memory whose contents may be a little older than the rest: a span of objects
  * without pointers, as long as they are the same objects. */
 struct gh_live_part {

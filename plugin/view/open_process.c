@@ -355,6 +355,9 @@ static void print_losses(const char *path, const struct gh_heap_losses *losses)
 	gh_print_warning(
 	    path, losses->untyped,
 	    "objects whose pointers are not known: their types or bitmaps are missing");
+	gh_print_warning(path, losses->c_arenas,
+			 "arenas of C's malloc known in part: their chunks do not fit together, as "
+			 "after a write past the end of a block");
 	gh_print_warning(path, losses->variables,
 			 "program whose variables' pointers are not known");
 }
