@@ -25,6 +25,7 @@ arguments() {
 	diff) words=("${dump[@]}" "$@") ;;
 	debug | unstrip | dump | core | pprof | hprof | report) words=("$@" -o "$work/written") ;;
 	export) words=("$@" -t "$work/tables") ;;
+	watch) words=("$@" -o "$work/tables" --rss 1T) ;;
 	*) words=("$@") ;;
 	esac
 }
@@ -39,11 +40,11 @@ answer() {
 		printf 'histogram\n' >"$work/questions"
 		exec <"$work/questions"
 	fi
-	timeout 30 "$GOHEAP" "$command" "${words[@]}" >"$work/printed" 2>"$work/said"
+	timeout "$([ "$command" = watch ] && echo 2 || echo 30)" "$GOHEAP" "$command" "${words[@]}" >"$work/printed" 2>"$work/said"
 	status=$?
-	# The page's address is random, and it is served until it is interrupted.
-	[ "$command" != web ] || [ "$status" != 124 ] || status=0
-	[ "$command" = web ] && echo >"$work/printed"
+	# The page's address is random, and it is served until it is interrupted, as a process is watched.
+	[[ $command != @(web|watch) || $status != 124 ]] || status=0
+	[[ $command = @(web|watch) && $status = 0 ]] && echo >"$work/printed"
 	# Meanwhile the runtime counts on.
 	[ "$command" != dump ] || [ "$status" != 0 ] || "$GOHEAP" histogram "$work/written" >"$work/printed" 2>/dev/null
 	[ "$command" != dump ] || rm -f "$work/written"

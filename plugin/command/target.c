@@ -100,6 +100,8 @@ static const struct {
     {GH_KIND_DUMP, gh_cmd_memory,
      "%s is a heap dump, which has the Go heap alone: goheap suspects %s"},
     {GH_KIND_DUMP, gh_cmd_dump, "%s is a heap dump already: goheap info %s"},
+    {GH_KIND_DUMP, gh_cmd_watch, "%s is a heap dump, which does not change: goheap suspects %s"},
+    {GH_KIND_CORE, gh_cmd_watch, "%s is a core file, which does not change: goheap suspects %s"},
     {GH_KIND_PROGRAM, gh_cmd_crash, "%s is a program: name its core file, and it with -e %s"},
     {GH_KIND_PROGRAM, gh_cmd_memory,
      "%s is a program: name its process, PID, or its core file, and it with -e %s"},
