@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <unistd.h>
 
@@ -43,7 +44,8 @@ int gh_open_file(const char *path, struct stat *st, struct gh_error *err)
 int gh_open_temporary(void)
 {
 	const char *directory = getenv("TMPDIR");
-	if (directory == NULL || *directory == '\0')
+	bool named = directory != NULL && *directory != '\0';
+	if (!named)
 		directory = "/tmp";
 	char *path;
 	if (asprintf(&path, "%s/goheap-XXXXXX", directory) < 0)
@@ -52,6 +54,8 @@ int gh_open_temporary(void)
 	if (fd >= 0)
 		unlink(path);
 	free(path);
+	if (fd < 0 && !named)
+		fd = memfd_create("goheap", MFD_CLOEXEC);
 	return fd;
 }
 

@@ -11,8 +11,9 @@
  * cannot be opened or is something else, which ERR names. */
 int gh_open_file(const char *path, struct stat *st, struct gh_error *err);
 
-/* Opens a file for reading and writing in $TMPDIR or /tmp that is gone with its descriptor. Returns
- * that; -1 (errno set) if there can be none. */
+/* Opens a file for reading and writing that is gone with its descriptor: in $TMPDIR or, without
+ * that, in /tmp. A container may have no /tmp that can be written to: the file is in memory there.
+ * Returns the descriptor; -1 (errno set) if there can be no file. */
 int gh_open_temporary(void);
 
 /* Both tell of one file that has not changed between them: by device, inode, size and time. */
