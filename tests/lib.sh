@@ -375,6 +375,18 @@ on_arm64() {
 	wait "$emulator" 2>"$work/why"
 }
 
+# make_group BYTES: makes a control group that has so much memory, $group. False if that cannot be.
+make_group() {
+	local place
+	for place in memory/:memory.limit_in_bytes :memory.max; do
+		group=/sys/fs/cgroup/${place%:*}goheap-test.$$
+		mkdir "$group" || continue
+		[ -e "$group/${place#*:}" ] && echo "$1" >"$group/${place#*:}" && return
+		rmdir "$group"
+	done
+	false
+}
+
 # build_twin: $work/twin, which prints what libdwarf reads.
 build_twin() {
 	"$CC" -std=gnu11 -O2 "$tests"/oracle/twin{,_*}.c -ldwarf -lelf -lz -o "$work/twin"

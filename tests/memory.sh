@@ -86,18 +86,6 @@ damaged_core() {
 	holds "$1: ends" "status $status: $(cat "$work/why")" test "$status" -le 1
 }
 
-# make_group BYTES: makes a control group that has so much memory, $group. False if that cannot be.
-make_group() {
-	local place
-	for place in memory/:memory.limit_in_bytes :memory.max; do
-		group=/sys/fs/cgroup/${place%:*}goheap-test.$$
-		mkdir "$group" || continue
-		[ -e "$group/${place#*:}" ] && echo "$1" >"$group/${place#*:}" && return
-		rmdir "$group"
-	done
-	false
-}
-
 # in_group COMMAND...: becomes that, in this group.
 in_group() {
 	echo "$BASHPID" >"$group/cgroup.procs"

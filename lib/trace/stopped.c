@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <linux/capability.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -58,12 +60,26 @@ static bool fail_absent(int pid, struct gh_error *err)
 			       pid, (int)parent);
 }
 
+/* Root may trace any process by this capability, which containers leave out. */
+static bool lacks_capability(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+	return syscall(SYS_capget, &header, data) == 0 &&
+	       (data[0].effective & CAP_TO_MASK(CAP_SYS_PTRACE)) == 0;
+}
+
 /* Fails as this user may not read the process. */
 static bool fail_forbidden(int pid, struct gh_error *err)
 {
 	char path[64];
 	struct stat owner;
 	snprintf(path, sizeof(path), "/proc/%d", pid);
+	if (geteuid() == 0 && lacks_capability())
+		return gh_fail_plainly(err,
+				       "process %d may not be read: root lacks the capability "
+				       "CAP_SYS_PTRACE in this container: see goheap help pod",
+				       pid);
 	if (stat(path, &owner) == 0 && owner.st_uid != geteuid())
 		return gh_fail_plainly(err,
 				       "process %d belongs to another user: run goheap as user %u, "

@@ -4,6 +4,8 @@
  * build time;
  * - cmd_*.c: the commands; cmd_records.c those that list one kind of records; first_program.c: the
  *   first answer about a program;
+ * - static_program.c: functions of the C library, and of libraries that are loaded, in the static
+ * program (static_program.h), which static-libraries takes out of their static forms;
  * - web_question.c, web_heap.c: what the page of goheap web asks, and of which heap
  *   (web_question.h). */
 #ifndef GH_PLUGIN_CLI_CLI_H
