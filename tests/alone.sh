@@ -37,6 +37,13 @@ whole "read again before the program is opened" \
 output=$(plain_gdb "$program" "$load" "$load" "info line main.leaf")
 has "loaded twice: GDB says that it is loaded" "$output" '^JIT reader already loaded'
 has "loaded twice: it is one goheap" "$output" '^Line [0-9]+ of '
+# Every session has it, by the file that Debian's package has; a .gdbinit may load it, too.
+sed "s#goheap\.so#$GOHEAP_SO#" "$tests/../debian/load-goheap.gdb" >"$work/load-goheap.gdb"
+each=("source $script" "source $work/load-goheap.gdb")
+whole "loaded for every session" "$(plain_gdb "" "${each[@]}" "file $program" "${look[@]}")"
+whole "loaded for every session, and in .gdbinit" "$(plain_gdb "" "${each[@]}" "$load" "file $program" "${look[@]}")"
+equal "loaded for every session: nothing of a program in C" "" \
+	"$(plain_gdb "" "${each[@]}" "file /bin/true" | grep -v "debugging symbols")"
 for language in ada modula-2; do
 	output=$(plain_gdb "$program" "set language $language" "$load" "show language" "info line main.leaf")
 	has "in $language: symbols" "$output" '^Line [0-9]+ of '

@@ -296,6 +296,16 @@ static void load_symbols(struct job *job, const struct gh_program *program,
 		fputs("end\n", job->boot);
 }
 
+/* Says why a program has no functions of Go's. Who has goheap in every session, as Debian's package
+ * loads it, is not told of each program in C. */
+static void say_foreign(struct job *job, const struct gh_image *image, struct gh_error *err)
+{
+	bool is_go = gh_image_is_go(image) || gh_image_is_packed(image);
+	fputs(is_go ? "if 1\n" : "if $_isvoid($goheap_preloaded)\n", job->boot);
+	say(job, gh_foreign_describe(image, err));
+	fputs("end\n", job->boot);
+}
+
 /* The Go program's debug file, made and loaded; to be freed. NULL, after saying why, if there is
  * none. */
 static char *add_symbols(struct job *job, struct gh_program *program)
@@ -303,7 +313,7 @@ static char *add_symbols(struct job *job, struct gh_program *program)
 	struct gh_error err;
 	if (!gh_pclntab_open(&program->tab, &program->image, &err)) {
 		if (!job->has_library)
-			say(job, gh_foreign_describe(&program->image, &err));
+			say_foreign(job, &program->image, &err);
 		return NULL;
 	}
 	struct gh_buildinfo info;
