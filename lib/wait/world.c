@@ -77,7 +77,7 @@ static bool find_goroutines(struct gh_world *world, const struct gh_dump *dump)
 	size_t stoppers = 0, reason;
 	for (size_t i = 0; i < dump->stacks.count; i++) {
 		gh_dump_get(dump, GH_DUMP_GOROUTINE, i, &record);
-		enum gh_dump_status status = record.goroutine.status;
+		uint64_t status = record.goroutine.status;
 		if (status != GH_DUMP_RUNNING && status != GH_DUMP_WAITING)
 			continue;
 		if (gh_stop_of(dump, i, &reason) == GH_STOPS) {

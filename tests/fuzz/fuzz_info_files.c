@@ -21,8 +21,8 @@ static const char *const texts[] = {
     "Native process:\nLocal exec file:\n\t`/tmp/x', file type elf64-x86-64.\n\tEntry point: "
     "0x10\n\t0x401000 - 0x4a1c2f is .text\n\t0x7f1000 - 0x7f2000 is .init in /lib/a.so\n"
     "\t0x7f3000 - 0x7f4000 is .init in target:/lib/b c.so\n",
-    "Symbols from \"/tmp/a\".\nb\".\nLocal exec file:\n\t`/tmp/a', file type x\nb', file type "
-    "elf64-x86-64.\n\tEntry point: 0x10\n",
+    ("Symbols from \"/tmp/a\".\nb\".\nLocal exec file:\n\t`/tmp/a', file type x\nb', file type "
+     "elf64-x86-64.\n\tEntry point: 0x10\n"),
 };
 
 uint8_t *fuzz_seed(int number, size_t *size)

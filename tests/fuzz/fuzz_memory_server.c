@@ -110,7 +110,7 @@ static int connect_client(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct gdb_unwind_callbacks callbacks = {.target_read = read_target};
-	pthread_t reader;
+	pthread_t reader = 0;
 	void *count;
 	if (!prepared)
 		prepare();

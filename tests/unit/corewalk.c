@@ -40,7 +40,7 @@ static bool holds(const GElf_Phdr *segment, const uint8_t *core, const struct gh
 
 static void check_core(const struct gh_dump *dump, size_t left_out, Elf *elf)
 {
-	size_t nsegments, size;
+	size_t nsegments = 0, size;
 	struct gh_regions walk = {0};
 	struct gh_region region;
 	GElf_Phdr segment;
