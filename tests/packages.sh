@@ -93,7 +93,7 @@ check_installed() {
 	list >"$work/before"
 	install clean /root/*.deb
 	has "installed: goheap" "$(inside clean 'goheap info /root/program')" '^go version: +go1\.19'
-	has "installed: a dump" "$(inside clean 'cd /root && ./program own stacks >/tmp/counts && goheap histogram -e program own')" ' in all$'
+	has "installed: a dump" "$(inside clean 'cd /root && ./program own stacks >/tmp/counts && goheap histogram -e program own')" ' main\.Node$'
 	output=$(in_gdb program)
 	has "installed: GDB has lines" "$output" '^Line [0-9]+ of ".*main\.go" starts at address'
 	has "installed: GDB has goheap" "$output" '^go version: +go1\.19'
@@ -109,7 +109,7 @@ check_installed() {
 
 # list: the files of that Debian that packages bring.
 list() {
-	(cd "$work/clean" && find etc usr -type f -o -type l | grep -vE '^etc/ld\.so\.cache|^usr/share/info/dir' | sort)
+	(cd "$work/clean" && find etc usr -type f -o -type l | grep -vE '^etc/ld\.so\.cache|^usr/share/info/dir|/__pycache__/' | sort)
 }
 
 make_roots

@@ -189,7 +189,7 @@ others() {
 		"./bootstrap demo"* | *"./bootstrap check"* | ./bootstrap) ok "$command: it runs the demo, or this" ;;
 		"sudo make install") ok "$command: run below another root" ;;
 		"gdb -ex \"jit-reader-load \$PWD/plugin/goheap.so\" ./server") ok "$command: run with another program" ;;
-		"make deb "*) skip "$command" "tests/packages.sh installs them in another Debian, as root" ;;
+		"make deb "*) skip "make deb" "tests/packages.sh installs them in another Debian, as root" ;;
 		"./configure --enable-static-program "*) ok "$command: tests/static.sh runs it" ;;
 		"make bench" | "make bench-plot") skip "$command" "it takes minutes, and heap dumps of 2 to 8 GiB" ;;
 		"make fuzz") skip "$command" "it takes minutes, and clang's libFuzzer" ;;

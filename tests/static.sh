@@ -298,7 +298,7 @@ check_pod() {
 	done 9<"$work/typed"
 	has "a pod: the dump, here" "$("$GOHEAP" suspects -e "$program" heap 2>&1)" '2,000 main\.Session'
 	holds "a pod: the file of the program is below /proc/PID/root alone" "" test ! -e "$work/pod/server" -a -e "/proc/$server/root/server"
-	line=$(man -l "$(dirname "$GOHEAP")/goheap.1" 2>"$work/why" | sed -n 's/^ *\$ \(docker .*\)/\1/p')
+	line=$(sed -n 's/\\-/-/g; s/^\$ \(docker .*\)/\1/p' "$(dirname "$GOHEAP")/goheap.1")
 	shown "a pod" "$line" '^server, process 1: go1\.'
 	check_refused
 	check_limit
@@ -347,7 +347,7 @@ elif [ "$(id -u)" -ne 0 ] || ! unshare -m -p -f true 2>"$work/why"; then
 	skip "everything" "the test has to be run by root, who may make namespaces"
 	finish
 fi
-needs "everything" make man setpriv nsenter || finish
+needs "everything" make setpriv nsenter || finish
 if ! build_static; then
 	skip "everything" "$(grep -E 'rror|missing' "$work/why" | tail -n 1)"
 	finish
