@@ -193,6 +193,7 @@ others() {
 		"./configure --enable-static-program "*) ok "$command: tests/static.sh runs it" ;;
 		"make bench" | "make bench-plot") skip "$command" "it takes minutes, and heap dumps of 2 to 8 GiB" ;;
 		"make fuzz") skip "$command" "it takes minutes, and clang's libFuzzer" ;;
+		"tests/packages.sh"*) skip "$command" "it installs other Debians, as root" ;;
 		"tests/other-gdb "*) skip "$command" "it installs another Debian, as root" ;;
 		*) fail "$command is run by no test" ;;
 		esac

@@ -6,6 +6,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <pwd.h>
+#include <search.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -146,4 +147,42 @@ int __wrap_getaddrinfo(const char *restrict host, const char *restrict port,
 void __wrap_freeaddrinfo(struct addrinfo *found)
 {
 	free(found);
+}
+
+/* Search trees of elfutils 0.192, whose static libelf and libdw lack the functions of their own for
+ * them: the root is a tree's first field. Source: lib/eu-search.h and .c there, of whose locks a
+ * program that gives each file to one thread has no need. */
+#define OF_ELFUTILS __attribute__((weak))
+
+OF_ELFUTILS void *eu_tsearch(const void *key, void **tree,
+			     int (*compare)(const void *, const void *))
+{
+	return tsearch(key, tree, compare);
+}
+
+OF_ELFUTILS void *eu_tfind(const void *key, void **tree, int (*compare)(const void *, const void *))
+{
+	return tfind(key, tree, compare);
+}
+
+OF_ELFUTILS void *eu_tdelete(const void *key, void **tree,
+			     int (*compare)(const void *, const void *))
+{
+	return tdelete(key, tree, compare);
+}
+
+OF_ELFUTILS void eu_tdestroy(void **tree, void (*free_node)(void *))
+{
+	tdestroy(*tree, free_node);
+	*tree = NULL;
+}
+
+OF_ELFUTILS void eu_search_tree_init(void **tree)
+{
+	*tree = NULL;
+}
+
+OF_ELFUTILS void eu_search_tree_fini(void **tree, void (*free_node)(void *))
+{
+	eu_tdestroy(tree, free_node);
 }
