@@ -2,7 +2,7 @@
 # packages.sh [SUITE]: what `make dist' and `make deb' make, in Debian SUITE (bookworm) alone: the distribution is the same bytes twice,
 # builds there with GCC and clang without a warning, and as packages that lintian finds nothing in; which are installed in another
 # bare Debian, used, and removed without a trace. To be run by hand, as root, where goheap was built, with debootstrap and a
-# network; it takes some ten minutes. What is mounted and made for it goes away with it.
+# network; it takes ten to twenty minutes. What is mounted and made for it goes away with it.
 . "$(dirname "$0")/lib.sh"
 
 suite=${1-bookworm}
