@@ -2,6 +2,9 @@
 # What goroutines in C wait for in the C library, and who has it: of programs whose sources say so. And deadlocks that are made of
 # mutexes of C's, and of C's and Go's; none in a program that is well.
 . "$(dirname "$0")/lib.sh"
+session_home
+children=
+trap 'kill $children 2>/dev/null; rm -rf "$work"' EXIT
 
 needs_amd64 "everything" || finish
 if nm -D "$GOHEAP" | grep -q ' __asan_init'; then
@@ -55,6 +58,42 @@ check_deadlock() {
 	has "$1: who waits for whom" "$(tr -d '\n' <<<"$hang")" "$3"
 }
 
+# told: what goheap says on standard input but for where more is told, and how long somebody still sleeps.
+told() {
+	sed -E '/^see goheap /d; s/(sleep), [0-9.]+ s more/\1/'
+}
+
+# part NAME FILE: the part of what GDB printed into FILE that is behind a line "part NAME".
+part() {
+	sed -n "/^part $1\$/,/^part / { /^part /d; p; }" "$2"
+}
+
+# check_in_gdb NAME: commands in GDB say of a process that GDB has attached to, of one behind gdbserver and of its core file what they
+# say of the core file without GDB.
+check_in_gdb() {
+	local command target commands=()
+	needs "$1: in GDB" gdb gdbserver || return
+	for command in hang waits goroutines; do
+		commands+=("echo part $command\\n" "goheap $command")
+	done
+	start "$1" go
+	goheap "" "attach $pid" "${commands[@]}" "echo part end\\n" "generate-core-file $work/core" detach >"$work/attached"
+	serve --attach "$pid"
+	goheap "" "target remote 127.0.0.1:$port" "${commands[@]}" "echo part end\\n" detach >"$work/remote"
+	end "$pid"
+	goheap "$directory/clocks.stripped" "core-file $work/core" "${commands[@]}" "echo part end\\n" >"$work/cored"
+	for command in hang waits goroutines; do
+		"$GOHEAP" "$command" "$work/core" -e "$directory/clocks.stripped" 2>"$work/why" | told >"$work/theirs"
+		has "$1, $command: C is told of" "$(cat "$work/theirs")" 'pthread mutex|pthread_mutex_lock'
+		for target in attached cored remote; do
+			part "$command" "$work/$target" | told >"$work/ours"
+			[ "$target" != remote ] || sed -i 's/ in program$/ in clocks.stripped/; s/^program+/clocks.stripped+/' "$work/ours"
+			same "$1, $command in GDB, $target: as without GDB" "$work/theirs" "$work/ours"
+		done
+	done
+	rm "$work/core"
+}
+
 check() {
 	local name="Go $1" one='goroutine [0-9]+ \(main\.'
 	sample "$name" "$1" foreign || return
@@ -66,6 +105,7 @@ check() {
 		"${one}goThenC at [^)]*\)(, which)? is in C, main\._Cfunc_lock_first, for a pthread mutex 0x[0-9a-f]+, +held by (goroutine|.*${one}lockInGo at .*waits to lock sync\.Mutex)"
 	check_deadlock "$name, itself" self "${one}twice at [^)]*\) is in C, main\._Cfunc_lock_twice, for a pthread mutex 0x[0-9a-f]+, +held by itself"
 	check_deadlock "$name, an rwlock" rwlock "to read-lock a pthread rwlock 0x[0-9a-f]+, +held by "
+	! is_newest "$1" || check_in_gdb "$name"
 	start "$name" thread
 	has "$name: a thread of C's has it" "$(ask waits --group)" 'for a pthread mutex 0x[0-9a-f]+.*; held by thread [0-9]+, which has no goroutine'
 	end "$pid"

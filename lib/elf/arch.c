@@ -96,7 +96,9 @@ static const struct gh_arch arches[] = {
 		  .futex = 202,
 		  .dwarf = (const uint8_t[]){15,   14, 13,   12,   6,    3,    11,   10,   9,
 					     8,    0,  2,    1,    4,    5,    NONE, 16,   NONE,
-					     NONE, 7,  NONE, NONE, NONE, NONE, NONE, NONE, NONE}},
+					     NONE, 7,  NONE, NONE, NONE, NONE, NONE, NONE, NONE},
+		  .names = "r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi orig_rax "
+			   "rip cs eflags rsp ss fs_base gs_base ds es fs gs "},
 	.vectors_note = NT_X86_XSTATE,
 	.signal_frame = {.info = 304,
 			 .pc = 168,
@@ -169,7 +171,9 @@ static const struct gh_arch arches[] = {
 		  .futex = 98,
 		  .dwarf = (const uint8_t[]){0,  1,  2,  3,  4,  5,  6,  7,  8,    9,   10, 11,
 					     12, 13, 14, 15, 16, 17, 18, 19, 20,   21,  22, 23,
-					     24, 25, 26, 27, 28, 29, 30, 31, NONE, NONE}},
+					     24, 25, 26, 27, 28, 29, 30, 31, NONE, NONE},
+		  .names = "x0 x1 x2 x3 x4 x5 x6 x7 x8 x9 x10 x11 x12 x13 x14 x15 x16 x17 x18 "
+			   "x19 x20 x21 x22 x23 x24 x25 x26 x27 x28 x29 x30 sp pc cpsr "},
 	.vectors_note = NT_PRFPREG,
 	.signal_frame = {.pc = 568, .sp = 560, .lr = 552, .registers = 312, .count = 31},
 	.vectors_size = 512,

@@ -55,6 +55,8 @@ struct gh_gregset {
 	uint16_t futex;   /* the number of futex(2); 0 where these three are not known */
 	const uint8_t *dwarf; /* their DWARF numbers, GH_NO_REGISTER for those without; NULL where C
 				 code is not unwound */
+	const char *names;    /* GDB's names of them, each with a space behind it; NULL where C code
+				 is not unwound */
 };
 
 /* No register has this number. */

@@ -81,6 +81,7 @@ struct gh_c_stacks {
 	const struct gh_stack *stack;               /* for its threads */
 	uint32_t sched;                             /* where runtime.g has sched.sp */
 	struct gh_c_code *code;                     /* owned; NULL if there is none */
+	struct gh_memory memory;                    /* of the process, for that */
 	bool opened;                                /* it was looked for */
 	struct GH_VECTOR(struct gh_c_frame) frames; /* of the part that is looked at; owned */
 	struct GH_VECTOR(struct gh_dump_c_wait) list_of_waits; /* owned */

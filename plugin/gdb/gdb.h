@@ -223,7 +223,7 @@ struct gh_library_loading {
  * is none, or GDB has it. LOOK's script gets only what is said; GDB has told of the process. */
 char *gh_library_load(const struct gh_library_look *look, const struct gh_library_loading *loading);
 
-/* Adds to LIBRARIES the Go libraries of what GDB debugs; they can be among other files. */
+/* Adds to LIBRARIES the libraries of what GDB debugs; they can be among other files. */
 void gh_library_list(struct gh_mapped_files *libraries, const struct gh_infofiles *files);
 
 /* Symbols where GDB has no file of the program that it can read: the file is deleted, in another

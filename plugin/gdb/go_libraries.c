@@ -396,7 +396,7 @@ char *gh_library_load(const struct gh_library_look *look, const struct gh_librar
 	return NULL;
 }
 
-/* The library of SECTION, if it is Go's. Its path is the next that GDB tells of. */
+/* Finds where the library at PATH begins, by SECTION of it. False if that is not its file. */
 static bool find_start(const struct gh_loaded_section *section, const char *path, uint64_t *start)
 {
 	char name[64];
@@ -407,12 +407,20 @@ static bool find_start(const struct gh_loaded_section *section, const char *path
 	const struct gh_section *found = gh_image_section(&image, name);
 	const struct gh_section *text = gh_image_section(&image, ".text");
 	/* GDB lists debug files that it was told to add, too. */
-	bool is_go = found != NULL && image.nloads > 0 && gh_image_is_go(&image) &&
-		     (text == NULL || text->header.sh_type != SHT_NOBITS);
-	if (is_go)
+	bool is_file = found != NULL && image.nloads > 0 &&
+		       (text == NULL || text->header.sh_type != SHT_NOBITS);
+	if (is_file)
 		*start = section->address - found->header.sh_addr + image.loads[0]->p_vaddr;
 	gh_image_close(&image);
-	return is_go;
+	return is_file;
+}
+
+static bool has_library(const struct gh_mapped_files *libraries, uint64_t start)
+{
+	for (size_t i = 0; i < libraries->count; i++)
+		if (libraries->items[i].start == start)
+			return true;
+	return false;
 }
 
 void gh_library_list(struct gh_mapped_files *libraries, const struct gh_infofiles *files)
@@ -430,8 +438,10 @@ void gh_library_list(struct gh_mapped_files *libraries, const struct gh_infofile
 		last = section;
 		struct gh_mapped_file file = {
 		    .path = is_next ? strndup(section.path, section.path_size) : NULL};
-		if (file.path != NULL && (!find_start(&section, file.path, &file.start) ||
-					  !gh_vector_push(libraries, file)))
+		/* Of a remote target GDB lists the sections twice. */
+		if (file.path != NULL &&
+		    (!find_start(&section, file.path, &file.start) ||
+		     has_library(libraries, file.start) || !gh_vector_push(libraries, file)))
 			free(file.path);
 	}
 }

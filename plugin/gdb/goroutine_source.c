@@ -17,11 +17,12 @@
 
 /* What GDB debugs, as it is described in the session's directory. */
 struct described {
-	uint64_t entry; /* of the program, where it is loaded */
-	bool native;    /* a process of this machine, and its clock */
-	bool selected;  /* the first thread is the one selected in GDB */
+	uint64_t entry;                     /* of the program, where it is loaded */
+	bool native;                        /* a process of this machine, and its clock */
+	bool selected;                      /* the first thread is the one selected in GDB */
+	const struct gh_gregset *registers; /* of its machine; NULL if it is not known */
 	struct gh_thread_registers threads;
-	struct gh_mapped_files libraries; /* Go's */
+	struct gh_mapped_files libraries; /* Go's and others */
 };
 
 static void free_described(struct described *process)
@@ -30,16 +31,45 @@ static void free_described(struct described *process)
 	gh_mapped_files_free(&process->libraries);
 }
 
+/* Sets the register NAME of a thread, by its place among those of the machine. */
+static void set_register(const struct gh_gregset *set, struct gh_registers *thread,
+			 const char *name, uint64_t value)
+{
+	size_t length = strlen(name);
+	const char *at = set->names;
+	thread->count = set->count;
+	for (unsigned i = 0; i < set->count; i++) {
+		if (strncmp(at, name, length) == 0 && at[length] == ' ')
+			thread->values[i] = value;
+		at = strchr(at, ' ') + 1;
+	}
+}
+
 /* Adds the register NAME of a thread. Some machines have pc and sp a second time among the others.
  */
-static void add_register(struct gh_registers *thread, const char *name, uint64_t value)
+static void add_register(const struct described *process, struct gh_registers *thread,
+			 const char *name, uint64_t value)
 {
 	if (strcmp(name, "pc") == 0)
 		thread->pc = value;
 	else if (strcmp(name, "sp") == 0)
 		thread->sp = value;
-	else if (thread->count < GH_MAX_REGISTERS)
+	if (process->registers != NULL && process->registers->names != NULL)
+		set_register(process->registers, thread, name, value);
+	else if (strcmp(name, "pc") != 0 && strcmp(name, "sp") != 0 &&
+		 thread->count < GH_MAX_REGISTERS)
 		thread->values[thread->count++] = value;
+}
+
+/* The system's number of the thread that GDB calls TEXT: "[Current thread is 1 (Thread 0x7ff3c740
+ * (LWP 4711))]", of gdbserver's "(Thread 4711.4712)"; 0 if that has none. */
+static int read_thread_id(const char *text)
+{
+	const char *number = strstr(text, "(LWP ");
+	int id = 0;
+	if (number == NULL || sscanf(number, "(LWP %d)", &id) != 1)
+		sscanf(text, "[Current thread is %*[0-9.] (Thread %*d.%d)", &id);
+	return id > 0 ? id : 0;
 }
 
 static void add_library(struct described *process, uint64_t start, const char *path)
@@ -60,6 +90,11 @@ static void read_line(struct described *process, const char *text)
 		process->entry = strtoull(last, NULL, 16);
 		return;
 	}
+	if (strncmp(text, "[Current thread is ", 19) == 0) {
+		if (threads->count > 0)
+			threads->items[threads->count - 1].id = read_thread_id(text);
+		return;
+	}
 	int path = 0;
 	int count = sscanf(text, "%31s %" SCNx64 " %n", name, &value, &path);
 	if (count == 1 && strcmp(name, "native") == 0)
@@ -71,13 +106,14 @@ static void read_line(struct described *process, const char *text)
 	else if (count == 2 && strcmp(name, "library") == 0)
 		add_library(process, value, text + path);
 	else if (count == 2 && threads->count > 0)
-		add_register(&threads->items[threads->count - 1], name, value);
+		add_register(process, &threads->items[threads->count - 1], name, value);
 }
 
-/* Reads the description, which is beside the socket, in DIRECTORY. */
-static bool read_description(struct described *process, int directory)
+/* Reads the description, which is beside the socket, in DIRECTORY, of a process on ARCH; NULL if
+ * that is not known. */
+static bool read_description(struct described *process, int directory, const struct gh_arch *arch)
 {
-	*process = (struct described){0};
+	*process = (struct described){.registers = arch != NULL ? &arch->gregs : NULL};
 	int fd = openat(directory, GH_SESSION_PROCESS, O_RDONLY | O_CLOEXEC);
 	FILE *in = fd >= 0 ? fdopen(fd, "r") : NULL;
 	if (in == NULL) {
@@ -159,6 +195,7 @@ static bool make_described(struct gh_snapshot *snapshot, const struct described 
 			      process.bias);
 	process.others = others.list.items;
 	process.nothers = others.list.count;
+	process.files = &described->libraries;
 	bool made = make(snapshot, &process, info.go_version != NULL ? info.go_version : "",
 			 program->image.path);
 	gh_process_memory_free(&process.memory);
@@ -207,27 +244,28 @@ static bool open_debugged(struct gh_snapshot *snapshot, int directory, const cha
 {
 	struct described process;
 	struct gh_program program;
-	if (!read_description(&process, directory))
-		return false;
-	bool made = false;
 	/* The session has a link to the program. Errors are to name the program. */
 	char *target = realpath(path, NULL);
-	process.selected = process.threads.count > 0;
-	if (process.selected)
-		snapshot->selected = process.threads.items[0];
+	/* GDB waits for the connection, whatever comes of it. */
 	int fd = gh_memory_connect(directory);
-	if (fd < 0) {
+	bool opened = fd >= 0 && gh_program_open(&program, target != NULL ? target : path);
+	bool made = false;
+	if (fd < 0)
 		gh_say("GDB has no process whose memory can be read");
-	} else if (gh_program_open(&program, target != NULL ? target : path)) {
+	if (opened && read_description(&process, directory, program.image.arch)) {
 		struct gh_memory memory = {.read = fetch, .from = &fd, .size = MEMORY};
+		process.selected = process.threads.count > 0;
+		if (process.selected)
+			snapshot->selected = process.threads.items[0];
 		made = find_library(&process, directory, &program, &memory) &&
 		       make_described(snapshot, &process, &program, &memory);
-		gh_program_close(&program);
+		free_described(&process);
 	}
+	if (opened)
+		gh_program_close(&program);
 	if (fd >= 0)
 		close(fd);
 	free(target);
-	free_described(&process);
 	return made;
 }
 
@@ -409,7 +447,7 @@ void gh_debugged_modules(struct gh_modules *modules, const char *socket, const c
 	int directory = open_directory(socket);
 	if (directory < 0)
 		return;
-	if (read_description(&process, directory)) {
+	if (read_description(&process, directory, NULL)) {
 		gh_modules_add(modules, &process.libraries, program);
 		free_described(&process);
 	}
