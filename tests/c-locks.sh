@@ -45,7 +45,7 @@ check_waits() {
 	else
 		skip "$1: a semaphore and a thread" "no debug information of the C library"
 	fi
-	lacks "$1: what is in no lock" "$(grep in_read <<<"$waits")" ' for | to '
+	lacks "$1: what is in no lock" "$(grep in_read <<<"$waits")" ' for a | to '
 }
 
 # check_deadlock NAME MODE SENTENCE: there is one deadlock, for certain, which SENTENCE tells.
@@ -95,16 +95,16 @@ check_in_gdb() {
 }
 
 check() {
-	local name="Go $1" one='goroutine [0-9]+ \(main\.'
+	local name="Go $1" one='goroutine [0-9]+ \(main\.' asleep='( for at least [0-9]+ s)?'
 	sample "$name" "$1" foreign || return
 	check_waits "$name"
 	sample "$name" "$1" clocks || return
 	check_deadlock "$name, two mutexes of C's" c \
-		"${one}(firstSecond|secondFirst) at [^)]*\) is in C, main\._Cfunc_[a-z_]*, for a pthread mutex 0x[0-9a-f]+, +held by ${one}(firstSecond|secondFirst) at [^)]*\), which is in C, main\._Cfunc_[a-z_]*, for a pthread mutex 0x[0-9a-f]+, +held by goroutine [0-9]+"
+		"${one}(firstSecond|secondFirst) at [^)]*\) is in C, main\._Cfunc_[a-z_]*, for a pthread mutex 0x[0-9a-f]+$asleep, +held by ${one}(firstSecond|secondFirst) at [^)]*\), which is in C, main\._Cfunc_[a-z_]*, for a pthread mutex 0x[0-9a-f]+$asleep, +held by goroutine [0-9]+"
 	check_deadlock "$name, one of Go's and one of C's" go \
-		"${one}goThenC at [^)]*\)(, which)? is in C, main\._Cfunc_lock_first, for a pthread mutex 0x[0-9a-f]+, +held by (goroutine|.*${one}lockInGo at .*waits to lock sync\.Mutex)"
-	check_deadlock "$name, itself" self "${one}twice at [^)]*\) is in C, main\._Cfunc_lock_twice, for a pthread mutex 0x[0-9a-f]+, +held by itself"
-	check_deadlock "$name, an rwlock" rwlock "to read-lock a pthread rwlock 0x[0-9a-f]+, +held by "
+		"${one}goThenC at [^)]*\)(, which)? is in C, main\._Cfunc_lock_first, for a pthread mutex 0x[0-9a-f]+$asleep, +held by (goroutine|.*${one}lockInGo at .*waits to lock sync\.Mutex)"
+	check_deadlock "$name, itself" self "${one}twice at [^)]*\) is in C, main\._Cfunc_lock_twice, for a pthread mutex 0x[0-9a-f]+$asleep, +held by itself"
+	check_deadlock "$name, an rwlock" rwlock "to read-lock a pthread rwlock 0x[0-9a-f]+$asleep, +held by "
 	! is_newest "$1" || check_in_gdb "$name"
 	start "$name" thread
 	has "$name: a thread of C's has it" "$(ask waits --group)" 'for a pthread mutex 0x[0-9a-f]+.*; held by thread [0-9]+, which has no goroutine'

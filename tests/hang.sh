@@ -26,7 +26,7 @@ check() {
 	local name="Go $1, $2" hang goroutine thread descriptor target does=$6
 	run_until_ready "$directory/stuck.stripped" "$2"
 	read -r _ goroutine thread descriptor target <"$work/output"
-	[ "$2" != pipe ] || does="$does of file descriptor $descriptor \\(pipe:.${target//[^0-9]/}.\\)"
+	[ "$2" != pipe ] || does="$does, in write\\($descriptor, pipe:.${target//[^0-9]/}.\\)"
 	for _ in {1..100}; do
 		[ "$(state)" = "$4" ] && break
 		sleep 0.05
@@ -35,9 +35,9 @@ check() {
 	sleep 0.2
 	hang=$(timeout 60 "$GOHEAP" hang -p "$pid" 2>"$work/why")
 	has "$name: who waits, who has it, and what that does" "$hang" \
-		"^3 goroutines: lock sync\.Mutex 0x[0-9a-f]+ \(locked\), in main\.handle at .*/main\.go:[0-9]+; $5 by goroutine $goroutine \(main\.$3 at .*/main\.go:[0-9]+\), which is $does\$"
+		"^3 goroutines: lock sync\.Mutex 0x[0-9a-f]+ \(locked\), in main\.handle at .*/main\.go:[0-9]+; $5 by goroutine $goroutine \(main\.$3 at .*/main\.go:[0-9]+\), which is $does( for at least [0-9]+ s)?\$"
 	case $2 in
-	c) has "$name: its thread" "$hang" "^in C: goroutine $goroutine \(main\.$3 at [^ ]*\), on thread $thread, asleep in futex( \(.*\))?\$" ;;
+	c) has "$name: its thread" "$hang" "^in C: goroutine $goroutine \(main\.$3 at [^ ]*\), on thread $thread, asleep in futex\(0x[0-9a-f]+\)( for at least [0-9]+ s)?( \(.*\))?\$" ;;
 	kernel)
 		has "$name: its thread" "$hang" "^in C: goroutine $goroutine \(main\.$3 at [^ ]*\), on thread $thread, in the kernel, where no signal reaches it, in (vfork|clone)( \(.*\))?\$"
 		has "$name: among the threads" "$hang" "^[0-9]+ threads: .* 1 in the kernel, where no signal reaches them \(thread $thread"
@@ -222,7 +222,7 @@ export CGO_ENABLED=1
 for release in $(releases 1.15 1.19 1.27); do
 	sample "Go $release" "$release" stuck || continue
 	check "$release" c callC S held 'in C, main\._Cfunc_lock_twice, for a pthread mutex 0x[0-9a-f]+'
-	check "$release" kernel callKernel D held 'in C, main\._Cfunc_wait_in_kernel'
+	check "$release" kernel callKernel D held 'in C, main\._Cfunc_wait_in_kernel, in (vfork|clone)'
 	check "$release" pipe writePipe S held 'in a system call, syscall\.write'
 	# At some of its instructions it is not sure.
 	check "$release" spin spin R '(perhaps )?held' '(on a thread|ready to run)'

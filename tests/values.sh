@@ -321,8 +321,8 @@ typed_records() {
 		goroutine	record	argument_type	argument_type_name	argument_data	defer	next
 		2	0xc000	0x5000	main.Node	0x10000	0xb000	0xc040
 		(gdb) goheap threads
-		id	os_id	descriptor
-		3	4242	0xa000
+		id	os_id	descriptor	system_call	arguments	asleep
+		3	4242	0xa000	?	?	?
 		(gdb) goheap memstats
 		alloc:            1000
 		total alloc:      1001

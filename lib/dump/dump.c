@@ -191,6 +191,7 @@ void gh_dump_close(struct gh_dump *dump)
 	gh_vector_free(&dump->c_waits);
 	gh_vector_free(&dump->c_memory);
 	gh_vector_free(&dump->c_words);
+	gh_vector_free(&dump->calls);
 	free(dump->path);
 	gh_dump_input_close(&dump->input);
 	*dump = (struct gh_dump){0};

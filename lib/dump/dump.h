@@ -190,6 +190,17 @@ struct gh_dump_part {
 	uint64_t end;
 };
 
+/* A system call that a thread is in. The texts are the dump's. */
+struct gh_dump_call {
+	uint64_t thread;    /* the system's number of it */
+	uint64_t m;         /* address of its runtime.m; 0 if it has none */
+	int64_t descriptor; /* its first argument, or -1 if that is none */
+	uint64_t asleep;  /* for how long the thread has not run, at least, in ns; 0 if not known */
+	const char *name; /* of the call */
+	const char
+	    *arguments; /* without the parentheses; to be escaped; "" if they are not known */
+};
+
 /* A function in C code. The texts are the dump's, and empty where they are not known. */
 struct gh_dump_c_place {
 	const char *function; /* its name; of one that has none where it is: "libc.so.6+0x12ab" */
@@ -231,6 +242,9 @@ struct gh_dump {
 	struct GH_VECTOR(struct gh_dump_c_wait) c_waits;   /* by goroutine */
 	struct GH_VECTOR(struct gh_dump_part) c_memory;    /* by address */
 	struct GH_VECTOR(uint64_t) c_words;                /* likewise */
+};
+
+	struct GH_VECTOR(struct gh_dump_call) calls;       /* by m */
 	struct gh_dump_lost lost;
 	struct gh_dump_damage damage;
 	struct gh_error warning; /* why records are missing at the end; "" if none are */
@@ -300,6 +314,10 @@ const uint64_t *gh_dump_c_words(const struct gh_dump *dump, uint64_t address, ui
 
 /* What goroutine NUMBER waits for in the C library; NULL if that is nothing, or not known. */
 const struct gh_dump_c_wait *gh_dump_c_wait(const struct gh_dump *dump, size_t number);
+
+/* The system call that the thread is in whose runtime.m is at M; NULL if it is in none in which
+ * threads wait, or that is not known. */
+const struct gh_dump_call *gh_dump_call(const struct gh_dump *dump, uint64_t m);
 
 /* Fills PLACES with the functions of FRAME, innermost first, and returns how many there are. */
 size_t gh_dump_c_places(const struct gh_dump *dump, const struct gh_dump_c_frame *frame,

@@ -246,6 +246,11 @@ enum gh_section_tag {
 	 * of such a block, or of what follows a header in it: of each, by address, how far it is
 	 * after the one before. */
 	GH_SECTION_C_WORDS,
+	/* For each thread in a system call in which threads wait: the system's number of it; one
+	 * more than the descriptor that is the call's first argument, or 0; for how long the thread
+	 * has not run, at least, in ns, 0 if it is not known; and two texts that a 0 ends: the
+	 * call's name, and its arguments, empty where they are not known. */
+	GH_SECTION_CALLS,
 };
 
 /* What is waited for in the C library. */

@@ -1,7 +1,9 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/dump/internal.h"
 #include "lib/util/bsearch.h"
+#include "lib/util/numbermap.h"
 
 /* Reads goroutines up to the end of CUR, or before one that is cut off. False if memory ran out. */
 static bool read_goroutines(struct gh_dump *dump, struct gh_cursor cur)
@@ -41,6 +43,9 @@ static struct gh_dump_slice slice_of(const struct gh_cursor *part)
  * have one place. */
 #define MAX_C_FRAMES 4096
 #define MAX_C_TEXT   1024
+
+/* Threads in system calls. */
+#define MAX_CALLS (1U << 20)
 
 /* Reads the frames of C code, up to the end of CUR or to what does not fit together; the first part
  * of this tag counts. False if memory ran out. */
@@ -193,6 +198,60 @@ const uint64_t *gh_dump_c_words(const struct gh_dump *dump, uint64_t address, ui
 	return *count > 0 ? &words[first] : NULL;
 }
 
+static int compare_calls(const void *a, const void *b)
+{
+	const struct gh_dump_call *x = a, *y = b;
+	return (x->m > y->m) - (x->m < y->m);
+}
+
+/* Finds the records of the threads that the calls are of, and puts the calls in their order. False
+ * if memory ran out. */
+static bool sort_calls(struct gh_dump *dump)
+{
+	struct gh_numbermap threads = {0};
+	struct gh_dump_record record;
+	bool made = true;
+	for (size_t i = 0; i < dump->calls.count; i++)
+		made = made && gh_numbermap_put(&threads, dump->calls.items[i].thread, (uint32_t)i);
+	for (size_t i = 0; made && i < gh_dump_count(dump, GH_DUMP_THREAD); i++) {
+		gh_dump_get(dump, GH_DUMP_THREAD, i, &record);
+		uint32_t call = gh_numbermap_get(&threads, record.thread.os_id);
+		if (call != GH_NOT_MAPPED)
+			dump->calls.items[call].m = record.thread.m;
+	}
+	gh_numbermap_free(&threads);
+	if (dump->calls.count > 0)
+		qsort(dump->calls.items, dump->calls.count, sizeof(*dump->calls.items),
+		      compare_calls);
+	return made;
+}
+
+/* Reads the system calls of threads, likewise. */
+static bool read_calls(struct gh_dump *dump, struct gh_cursor cur)
+{
+	while (gh_cursor_left(&cur) > 0) {
+		struct gh_dump_call call = {.thread = gh_cursor_uvarint(&cur)};
+		uint64_t descriptor = gh_cursor_uvarint(&cur);
+		call.asleep = gh_cursor_uvarint(&cur);
+		call.name = read_text(&cur);
+		call.arguments = read_text(&cur);
+		if (cur.failed || descriptor > INT32_MAX || *call.name == '\0' ||
+		    dump->calls.count >= MAX_CALLS)
+			break;
+		call.descriptor = (int64_t)descriptor - 1;
+		if (!gh_vector_push(&dump->calls, call))
+			return false;
+	}
+	return sort_calls(dump);
+}
+
+const struct gh_dump_call *gh_dump_call(const struct gh_dump *dump, uint64_t m)
+{
+	const struct gh_dump_call *calls = dump->calls.items;
+	size_t found = gh_lower_bound(dump->calls.count, i, calls[i].m < m);
+	return m != 0 && found < dump->calls.count && calls[found].m == m ? &calls[found] : NULL;
+}
+
 static bool read_part(struct gh_dump *dump, uint64_t tag, struct gh_cursor part)
 {
 	if (tag == GH_SECTION_C_MEMORY && dump->c_memory.count == 0)
@@ -201,6 +260,8 @@ static bool read_part(struct gh_dump *dump, uint64_t tag, struct gh_cursor part)
 		return read_c_words(dump, part);
 	if (tag == GH_SECTION_C_WAITS && dump->c_waits.count == 0)
 		return read_c_waits(dump, part);
+	if (tag == GH_SECTION_CALLS && dump->calls.count == 0)
+		return read_calls(dump, part);
 	if (tag == GH_SECTION_C_FRAMES && dump->c_frames.count == 0)
 		return read_c_frames(dump, part);
 	if (tag == GH_SECTION_C_PLACES && dump->c_places.size == 0)

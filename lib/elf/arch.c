@@ -92,7 +92,8 @@ static const struct gh_arch arches[] = {
 		  .sp = 19,
 		  .fp = 4,
 		  .call = 15,
-		  .argument = 14,
+		  .result = 10,
+		  .arguments = {14, 13, 12, 7, 9, 8},
 		  .futex = 202,
 		  .dwarf = (const uint8_t[]){15,   14, 13,   12,   6,    3,    11,   10,   9,
 					     8,    0,  2,    1,    4,    5,    NONE, 16,   NONE,
@@ -167,8 +168,9 @@ static const struct gh_arch arches[] = {
 		  .fp = 29,
 		  .lr = 30,
 		  .call = 8,
-		  .argument = 0,
+		  .arguments = {0, 1, 2, 3, 4, 5},
 		  .futex = 98,
+		  .enters = 0xd4000001,
 		  .dwarf = (const uint8_t[]){0,  1,  2,  3,  4,  5,  6,  7,  8,    9,   10, 11,
 					     12, 13, 14, 15, 16, 17, 18, 19, 20,   21,  22, 23,
 					     24, 25, 26, 27, 28, 29, 30, 31, NONE, NONE},
@@ -270,6 +272,18 @@ const struct gh_arch *gh_arch_find(uint16_t machine, uint8_t pointer_size, bool 
 			return arch;
 	}
 	return NULL;
+}
+
+bool gh_arch_is_own(const struct gh_arch *arch)
+{
+#if defined(__x86_64__)
+	const uint16_t own = EM_X86_64;
+#elif defined(__aarch64__)
+	const uint16_t own = EM_AARCH64;
+#else
+	const uint16_t own = EM_NONE;
+#endif
+	return arch->machine == own && arch->pointer_size == sizeof(void *);
 }
 
 const struct gh_arch *gh_arch_by_name(const char *name)

@@ -43,16 +43,22 @@ struct gh_passing {
 /* More than any machine has in its elf_gregset_t. */
 #define GH_MAX_REGISTERS 64
 
+/* Arguments that a system call has at most. */
+#define GH_CALL_ARGUMENTS 6
+
 /* The registers of a thread in a core file (elf_gregset_t), each of the size of a pointer. */
 struct gh_gregset {
-	uint8_t count;    /* of registers */
-	uint8_t pc;       /* which of them is the pc */
-	uint8_t sp;       /* the stack pointer */
-	uint8_t fp;       /* the frame pointer, if gh_arch.dwarf_fp says that Go keeps one */
-	uint8_t lr;       /* the link register, if gh_arch.link_register says that there is one */
-	uint8_t call;     /* the number of the system call that the thread is in, */
-	uint8_t argument; /* and its first argument */
-	uint16_t futex;   /* the number of futex(2); 0 where these three are not known */
+	uint8_t count;  /* of registers */
+	uint8_t pc;     /* which of them is the pc */
+	uint8_t sp;     /* the stack pointer */
+	uint8_t fp;     /* the frame pointer, if gh_arch.dwarf_fp says that Go keeps one */
+	uint8_t lr;     /* the link register, if gh_arch.link_register says that there is one */
+	uint8_t call;   /* the number of the system call that the thread is in, */
+	uint8_t result; /* the result of one that has ended, */
+	uint8_t arguments[GH_CALL_ARGUMENTS]; /* and the arguments */
+	uint16_t futex;  /* the number of futex(2); 0 where these four are not known */
+	uint32_t enters; /* the instruction that enters the kernel, where CALL is as the program
+			    left it, and RESULT does not tell; else 0 */
 	const uint8_t *dwarf; /* their DWARF numbers, GH_NO_REGISTER for those without; NULL where C
 				 code is not unwound */
 	const char *names;    /* GDB's names of them, each with a space behind it; NULL where C code
@@ -136,6 +142,10 @@ struct gh_arch {
 /* The architecture of an ELF file of this e_machine, class (4 or 8 byte pointers) and byte
  * order; NULL if it is not one that Go is ported to. */
 const struct gh_arch *gh_arch_find(uint16_t machine, uint8_t pointer_size, bool big_endian);
+
+/* ARCH is the machine that goheap runs on, with pointers as goheap's; false on machines whose
+ * system calls are not known by registers. */
+bool gh_arch_is_own(const struct gh_arch *arch);
 
 /* The architecture that GOARCH calls NAME; NULL if there is none. */
 const struct gh_arch *gh_arch_by_name(const char *name);

@@ -78,13 +78,6 @@ static void add_library(struct gh_c_stacks *stacks, struct gh_mapped_file *file)
 	gh_image_close(&image);
 }
 
-/* Reads by blocks that are kept: GDB is to be asked rarely. */
-static bool read_kept(const struct gh_memory *memory, uint64_t address, void *to, size_t size)
-{
-	const struct gh_process *process = memory->from;
-	return gh_process_read((struct gh_process_memory *)&process->memory, address, to, size);
-}
-
 /* Finds the code of the process, once. False if it cannot be found. */
 static bool open_code(struct gh_c_stacks *stacks)
 {
@@ -93,7 +86,8 @@ static bool open_code(struct gh_c_stacks *stacks)
 	if (stacks->opened)
 		return stacks->code != NULL;
 	stacks->opened = true;
-	stacks->memory = (struct gh_memory){.read = read_kept, .from = stacks->process};
+	/* GDB is to be asked rarely. */
+	stacks->memory = gh_process_memory_of(process);
 	stacks->code = gh_c_code_new(&stacks->memory, process->tab->image->arch);
 	if (stacks->code == NULL)
 		return false;

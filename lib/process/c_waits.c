@@ -120,7 +120,7 @@ void gh_c_wait_add(struct gh_c_stacks *stacks, const struct gh_stack_thread *thr
 	wait.kind = find_kind(stacks);
 	if (wait.kind == 0)
 		return;
-	find_object(stacks->process, &wait, thread->at.values[set->argument]);
+	find_object(stacks->process, &wait, thread->at.values[set->arguments[0]]);
 	gh_vector_push(&stacks->list_of_waits, wait);
 }
 

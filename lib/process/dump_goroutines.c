@@ -466,6 +466,7 @@ static void add_all(struct writer *writer, struct gh_dump_section *section,
 	section->c_frames = writer->c_stacks.list;
 	gh_c_waits_end(&writer->c_stacks, all, writer->types->types);
 	section->c_waits = writer->c_stacks.waits;
+	gh_thread_calls_add(&section->calls, process);
 	gh_c_stacks_close(&writer->c_stacks);
 }
 

@@ -55,6 +55,7 @@ struct gh_dump_section {
 	struct gh_buffer c_waits;    /* likewise */
 	struct gh_buffer c_memory;   /* likewise */
 	struct gh_buffer c_words;    /* likewise */
+	struct gh_buffer calls;      /* likewise */
 	struct gh_numbermap known;   /* addresses of labels to where they are in LABELS; owned */
 	struct gh_dump_lost lost;
 };
@@ -114,6 +115,10 @@ void gh_c_waits_end(struct gh_c_stacks *stacks, const struct gh_goroutines *all,
 void gh_c_wait_add(struct gh_c_stacks *stacks, const struct gh_stack_thread *thread, size_t number);
 
 void gh_c_stacks_close(struct gh_c_stacks *stacks);
+
+/* Adds to OUT the system calls that the threads of PROCESS are in, as the section's part has them.
+ */
+void gh_thread_calls_add(struct gh_buffer *out, const struct gh_process *process);
 
 /* The cleanups of a process, and of those that wait to be called (Go 1.25 and later; Go 1.24 queues
  * them as finalizers), as roots of a heap dump.

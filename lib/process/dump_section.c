@@ -59,7 +59,7 @@ bool gh_dump_add_section(struct gh_dump_stream *stream, struct gh_dump_section *
 	}
 	add_part(stream, GH_SECTION_STACKS, &section->stacks);
 	whole = whole && !section->c_places.failed && !section->c_frames.failed &&
-		!section->c_waits.failed;
+		!section->c_waits.failed && !section->calls.failed;
 	if (section->c_frames.size > 0) {
 		add_part(stream, GH_SECTION_C_PLACES, &section->c_places);
 		add_part(stream, GH_SECTION_C_FRAMES, &section->c_frames);
@@ -73,6 +73,9 @@ bool gh_dump_add_section(struct gh_dump_stream *stream, struct gh_dump_section *
 		add_part(stream, GH_SECTION_C_WORDS, &section->c_words);
 	gh_buffer_free(&section->c_memory);
 	gh_buffer_free(&section->c_words);
+	if (section->calls.size > 0)
+		add_part(stream, GH_SECTION_CALLS, &section->calls);
+	gh_buffer_free(&section->calls);
 	gh_buffer_free(&section->c_waits);
 	gh_buffer_free(&section->c_places);
 	gh_buffer_free(&section->c_frames);

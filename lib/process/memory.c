@@ -59,6 +59,18 @@ bool gh_process_read(struct gh_process_memory *memory, uint64_t address, void *b
 	return true;
 }
 
+static bool read_kept(const struct gh_memory *memory, uint64_t address, void *to, size_t size)
+{
+	/* What is read is kept. */
+	const struct gh_process *process = memory->from;
+	return gh_process_read((struct gh_process_memory *)&process->memory, address, to, size);
+}
+
+struct gh_memory gh_process_memory_of(const struct gh_process *process)
+{
+	return (struct gh_memory){.read = read_kept, .from = process};
+}
+
 bool gh_process_uint(struct gh_process_memory *memory, uint64_t address, unsigned size,
 		     uint64_t *value)
 {

@@ -14,7 +14,7 @@
  * - running.c: the build that it runs, and whether a file is of that;
  * - thread_registers.c: those of threads, from the notes of core files too;
  * - live_copy.c, live_read.c: copy a running process; live_parts.c, first_words.c: parts of it;
- * - c_stacks.c, c_waits.c: the C code on goroutines' stacks, and what it waits for;
+ * - c_stacks.c, c_waits.c: the C code on goroutines' stacks, and its waits; thread_calls.c: calls;
  * - goroutine.c, goroutine_scan.c, g_layout.c, waitreason.c, labels.c: goroutines;
  * - stack.c, stack_words.c, stack_objects.c: their frames, and the pointers in these;
  * - deferred.c, panic.c: deferred calls; panics, and their values;
@@ -102,7 +102,12 @@ struct gh_process {
 	const struct gh_mapped_files *files; /* for C code; not owned; NULL: it is left out */
 	const struct gh_writable *writable;  /* for C's memory; likewise */
 	bool only_large_c;                   /* that is wanted only if it is large */
+	int pid;                             /* if it is here, running or stopped; else 0 */
+	struct gh_system_calls calls; /* read before it was copied; registers tell others; owned */
 };
+
+/* The memory of PROCESS, read in blocks that are kept; good as long as PROCESS is. */
+struct gh_memory gh_process_memory_of(const struct gh_process *process);
 
 /* The module of PROCESS that has a function at PC, whose number is *INDEX; that of the program, and
  * *INDEX SIZE_MAX, if none has. */
@@ -208,8 +213,7 @@ struct gh_mapped_file { /* the program of a process, or a library that it has lo
 	uint64_t end;   /* one past the last of it there */
 };
 
-/* By address. */
-struct gh_mapped_files GH_VECTOR(struct gh_mapped_file);
+struct gh_mapped_files GH_VECTOR(struct gh_mapped_file); /* by address */
 
 /* Adds those of the running process PID to FILES that have code. False, and errno set, if it cannot
  * be asked. Source: proc_pid_maps(5). */

@@ -5,8 +5,9 @@
  * - pages.c: which pages are in memory; memory_parts.c: parts of it;
  * - free_memory.c: whether the machine has room for a copy; modest.c: memory and processors are the
  *   process's first;
- * - thread_states.c: what threads do; system_calls.c: the calls that they are in; descriptors.c:
- *   what descriptors are of. */
+ * - thread_states.c: what threads do; descriptors.c: what descriptors are of;
+ * - system_calls.c: the calls that threads are in; call_arguments.c: their arguments; sleeps.c: how
+ *   long they have been asleep. */
 #ifndef GH_TRACE_TRACE_H
 #define GH_TRACE_TRACE_H
 
@@ -15,6 +16,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "lib/elf/arch.h"
+#include "lib/elf/elf.h"
 #include "lib/util/error.h"
 #include "lib/util/vector.h"
 
@@ -169,25 +172,6 @@ bool gh_thread_is_stuck(int pid, int thread, uint64_t *switches);
  * cannot be read. */
 bool gh_descriptors_count(uint64_t *count, uint64_t *limit, int pid);
 
-/* A system call that a thread of a process is in. */
-struct gh_system_call {
-	int thread; /* the system's number of it */
-	int64_t number;
-	uint64_t first; /* its first argument */
-	uint64_t sp;    /* of the thread */
-};
-
-struct gh_system_calls GH_VECTOR(struct gh_system_call);
-
-/* Adds those of process PID; none if they cannot be read.
- *
- * Source: /proc/pid/syscall in `man 5 proc'. */
-void gh_system_calls_read(struct gh_system_calls *calls, int pid);
-
-/* The name of CALL, of a process of this machine's own word size, if it is one in which threads
- * wait; else NULL. *HAS_DESCRIPTOR: its first argument is one. */
-const char *gh_system_call_name(const struct gh_system_call *call, bool *has_descriptor);
-
 /* A socket of the network that a process is in. */
 struct gh_socket {
 	uint64_t inode;
@@ -210,5 +194,41 @@ void gh_sockets_read(struct gh_sockets *sockets, int pid);
  * that cannot be read. */
 bool gh_descriptor_read(char *text, size_t size, const struct gh_sockets *sockets, int pid,
 			int64_t descriptor, bool end);
+
+/* System calls that threads of a process are in. */
+
+/* A process, as far as arguments of its calls are told by it. */
+struct gh_calling {
+	const struct gh_memory *memory;
+	const struct gh_sockets *sockets; /* its own; NULL if they are not known */
+	int pid;                          /* 0 if it does not run here */
+};
+
+/* It is no descriptor. */
+#define GH_NOT_OPEN (-1)
+
+struct gh_system_call {
+	int thread;         /* the system's number of it */
+	uint64_t sp;        /* of the thread */
+	int64_t descriptor; /* the first argument, or GH_NOT_OPEN if that is none */
+	uint64_t asleep; /* for how long the thread has not run, at least, in ns; 0 if not known */
+	const char *name;
+	char *arguments; /* as text, to be escaped; NULL if they are not known; owned */
+};
+
+struct gh_system_calls GH_VECTOR(struct gh_system_call);
+
+/* Adds those in which threads of the process OF, which runs, wait or take long; none if they cannot
+ * be read. The process has the word size of goheap.
+ *
+ * Source: /proc/pid/syscall in `man 5 proc'. */
+void gh_system_calls_read(struct gh_system_calls *calls, const struct gh_calling *of);
+
+/* Adds that in which THREAD of the process OF is by its registers VALUES, a gregset of ARCH; of
+ * machines of goheap's kind alone. */
+void gh_system_calls_add(struct gh_system_calls *calls, const struct gh_calling *of,
+			 const struct gh_arch *arch, int thread, const uint64_t *values);
+
+void gh_system_calls_free(struct gh_system_calls *calls);
 
 #endif

@@ -217,36 +217,6 @@ static uint64_t thread_of(const struct gh_dump *dump, const struct gh_dump_gorou
 	return 0;
 }
 
-/* The system call that THREAD is in; NULL if it is in none. */
-static const struct gh_system_call *find_call(const struct gh_wait_query *query, uint64_t thread)
-{
-	for (size_t i = 0; i < query->calls.count; i++)
-		if ((uint64_t)query->calls.items[i].thread == thread)
-			return &query->calls.items[i];
-	return NULL;
-}
-
-/* Prints BEFORE, the system call that THREAD is in, and what its descriptor is of. */
-static void print_system_call(struct gh_wait_query *query, uint64_t thread, const char *before)
-{
-	char text[GH_DESCRIPTOR_TEXT];
-	bool has_descriptor = false;
-	/* A program of 32 bits has other numbers. */
-	const struct gh_system_call *call =
-	    query->dump.word == sizeof(void *) ? find_call(query, thread) : NULL;
-	const char *name = call != NULL ? gh_system_call_name(call, &has_descriptor) : NULL;
-	if (name != NULL)
-		printf("%s%s", before, name);
-	if (!has_descriptor)
-		return;
-	printf("(%d", (int)call->first);
-	if (gh_wait_descriptor_of(query, (int)call->first, text, sizeof(text), false)) {
-		fputs(", ", stdout);
-		gh_escape_print(stdout, text);
-	}
-	putchar(')');
-}
-
 /* Prints the thread of GOROUTINE, and what that does, as far as it is known. */
 static void print_thread(struct gh_wait_query *query, const struct gh_dump_goroutine *goroutine)
 {
@@ -262,12 +232,19 @@ static void print_thread(struct gh_wait_query *query, const struct gh_dump_gorou
 		return;
 	printf(", on thread %" PRIu64, thread);
 	char state = query->pid != 0 ? gh_thread_state_read(where, query->pid, (int)thread) : '?';
+	const struct gh_dump_call *call = gh_dump_call(&query->dump, goroutine->thread);
+	if (state == '?' && call != NULL) {
+		fputs(", in ", stdout);
+		gh_wait_print_call(stdout, call);
+	}
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		if (texts[i].state != state)
 			continue;
 		printf(", %s", texts[i].text);
-		if (state != 'R')
-			print_system_call(query, thread, state == 'S' ? " in " : ", in ");
+		if (state != 'R' && call != NULL) {
+			fputs(state == 'S' ? " in " : ", in ", stdout);
+			gh_wait_print_call(stdout, call);
+		}
 		printf("%s%s%s", *where != '\0' ? " (" : "", where, *where != '\0' ? ")" : "");
 	}
 }

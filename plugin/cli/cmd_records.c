@@ -280,13 +280,35 @@ int gh_cmd_panics(const struct gh_options *options)
 
 static void print_threads(struct gh_emit *emit)
 {
+	struct row {
+		uint64_t id, os_id, descriptor;
+		const char *call, *arguments;
+		struct gh_known asleep;
+	};
 	static const struct gh_column columns[] = {
-	    {"id", NUMBER(thread.id)},
-	    {"os_id", NUMBER(thread.os_id)},
-	    {"descriptor", ADDRESS(thread.m)},
+	    {"id", GH_COL_NUMBER(struct row, id)},
+	    {"os_id", GH_COL_NUMBER(struct row, os_id)},
+	    {"descriptor", GH_COL_ADDRESS(struct row, descriptor)},
+	    {"system_call", GH_COL_TEXT(struct row, call), .optional = true},
+	    {"arguments", GH_COL_TEXT(struct row, arguments), .optional = true},
+	    {"asleep", GH_COL_KNOWN_NUMBER(struct row, asleep), .optional = true},
 	    {0},
 	};
-	print_records(emit, GH_DUMP_THREAD, columns, true);
+	struct gh_dump_record record;
+	for (size_t i = 0; i < gh_dump_count(emit->dump, GH_DUMP_THREAD); i++) {
+		gh_dump_get(emit->dump, GH_DUMP_THREAD, i, &record);
+		const struct gh_dump_call *call = gh_dump_call(emit->dump, record.thread.m);
+		struct row row = {.id = record.thread.id,
+				  .os_id = record.thread.os_id,
+				  .descriptor = record.thread.m};
+		if (call != NULL) {
+			row.call = call->name;
+			row.arguments = *call->arguments != '\0' ? call->arguments : NULL;
+			row.asleep = (struct gh_known){call->asleep, call->asleep != 0};
+		}
+		print_titles(emit, (const struct gh_column *const[]){columns, NULL});
+		gh_emit_row(emit, columns, &row);
+	}
 }
 
 int gh_cmd_threads(const struct gh_options *options)

@@ -32,7 +32,6 @@ void gh_wait_query_free_found(struct gh_wait_query *query)
 	gh_numbermap_free(&query->sampled);
 	gh_waits_free(&query->waits);
 	gh_vector_free(&query->sockets);
-	gh_vector_free(&query->calls);
 	gh_rtypes_free(&query->types);
 }
 
@@ -44,7 +43,6 @@ static bool fill(struct gh_wait_query *query, int pid)
 	query->pid = pid;
 	if (pid != 0) {
 		gh_sockets_read(&query->sockets, query->pid);
-		gh_system_calls_read(&query->calls, query->pid);
 		query->now = gh_now();
 	}
 	if (find_waits(query, &err))
@@ -79,18 +77,6 @@ bool gh_wait_query_begin(struct gh_wait_query *query, struct gh_heap_query *heap
 	return fill(query, pid);
 }
 
-static bool read_process(const struct gh_memory *memory, uint64_t address, void *to, size_t size)
-{
-	/* What is read is kept. */
-	const struct gh_process *process = memory->from;
-	return gh_process_read((struct gh_process_memory *)&process->memory, address, to, size);
-}
-
-struct gh_memory gh_wait_memory(const struct gh_process *process)
-{
-	return (struct gh_memory){.read = read_process, .from = process};
-}
-
 static int answer_query(struct gh_wait_query *query, int (*answer)(struct gh_wait_query *query))
 {
 	int status = open_and_fill(query) ? answer(query) : GH_EXIT_INPUT;
@@ -113,7 +99,7 @@ struct heapless {
 static bool answer_heapless(struct gh_snapshot *snapshot, struct gh_process *process, void *context)
 {
 	struct heapless *heapless = context;
-	struct gh_memory memory = gh_wait_memory(process);
+	struct gh_memory memory = gh_process_memory_of(process);
 	heapless->query.dump = snapshot->dump;
 	heapless->query.dump.memory = &memory;
 	heapless->status = answer_query(&heapless->query, heapless->answer);

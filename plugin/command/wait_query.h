@@ -33,16 +33,12 @@ struct gh_wait_query {
 	int pid;                       /* of a process that runs; 0 of others */
 	uint64_t now;                  /* ns of its monotonic clock */
 	struct gh_sockets sockets;     /* its own, and those of others in its network */
-	struct gh_system_calls calls;
 };
 
 /* Runs ANSWER on the dump that OPTIONS name; if they name a core file that was cut short, and so
  * lacks the heap, on its goroutines alone. The exit status is the answer's, unless there is nothing
  * to answer on. */
 int gh_wait_query_run(const struct gh_options *options, int (*answer)(struct gh_wait_query *query));
-
-/* The memory of PROCESS, for what waits is found in a list of its goroutines alone. */
-struct gh_memory gh_wait_memory(const struct gh_process *process);
 
 /* Begins a query about the goroutines of the dump of HEAP, whose graph and program it shares; the
  * process has the number PID, or 0 if it does not run. On failure prints the error and returns

@@ -54,7 +54,7 @@ static bool find_waited(struct gh_snapshot *snapshot, struct gh_process *process
 	struct gh_dump_record record;
 	struct gh_error err;
 	size_t number = gh_goroutine_find(&snapshot->dump, waited->options->number, &record);
-	struct gh_memory memory = gh_wait_memory(process);
+	struct gh_memory memory = gh_process_memory_of(process);
 	if (number == GH_DUMP_NONE || waited->out == NULL)
 		return true;
 	waited->process = process;

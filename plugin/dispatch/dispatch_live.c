@@ -24,7 +24,7 @@ static bool describe(const char *directory, const struct gh_infofiles *files)
 		return false;
 	}
 	struct gh_mapped_files libraries = {0};
-	fprintf(out, "entry 0x%" PRIx64 "\n%s", files->entry, files->pid != 0 ? "native\n" : "");
+	fprintf(out, "entry 0x%" PRIx64 "\nnative 0x%x\n", files->entry, (unsigned)files->pid);
 	gh_library_list(&libraries, files);
 	for (size_t i = 0; i < libraries.count; i++)
 		fprintf(out, "library 0x%" PRIx64 " %s\n", libraries.items[i].start,

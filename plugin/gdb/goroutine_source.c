@@ -17,9 +17,9 @@
 
 /* What GDB debugs, as it is described in the session's directory. */
 struct described {
-	uint64_t entry;                     /* of the program, where it is loaded */
-	bool native;                        /* a process of this machine, and its clock */
-	bool selected;                      /* the first thread is the one selected in GDB */
+	uint64_t entry; /* of the program, where it is loaded */
+	int pid;        /* of a process of this machine, with its clock; 0 for others */
+	bool selected;  /* the first thread is the one selected in GDB */
 	const struct gh_gregset *registers; /* of its machine; NULL if it is not known */
 	struct gh_thread_registers threads;
 	struct gh_mapped_files libraries; /* Go's and others */
@@ -97,8 +97,8 @@ static void read_line(struct described *process, const char *text)
 	}
 	int path = 0;
 	int count = sscanf(text, "%31s %" SCNx64 " %n", name, &value, &path);
-	if (count == 1 && strcmp(name, "native") == 0)
-		process->native = true;
+	if (count == 2 && strcmp(name, "native") == 0)
+		process->pid = (int)value;
 	else if (count == 1 && strcmp(name, "thread") == 0)
 		gh_vector_push(threads, (struct gh_registers){0});
 	else if (count == 2 && strcmp(name, "entry") == 0)
@@ -196,12 +196,13 @@ static bool make_described(struct gh_snapshot *snapshot, const struct described 
 	process.others = others.list.items;
 	process.nothers = others.list.count;
 	process.files = &described->libraries;
+	process.pid = described->pid;
 	bool made = make(snapshot, &process, info.go_version != NULL ? info.go_version : "",
 			 program->image.path);
 	gh_process_memory_free(&process.memory);
 	gh_other_modules_free(&others);
 	gh_buildinfo_free(&info);
-	if (made && described->native)
+	if (made && described->pid != 0)
 		snapshot->dump.latest = gh_now();
 	return made;
 }

@@ -20,6 +20,14 @@ void gh_wait_print(FILE *out, struct gh_wait_query *query, const struct gh_wait 
 void gh_wait_print_clause(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait,
 			  bool plain);
 
+/* Prints CALL, and for how long its thread has been asleep: "read(7, pipe:[4711]) for at least 12
+ * s". */
+void gh_wait_print_call(FILE *out, const struct gh_dump_call *call);
+
+/* The system call that GOROUTINE is in; NULL if it is in none in which threads wait, or that is not
+ * known. */
+const struct gh_dump_call *gh_wait_call(const struct gh_wait_query *query, size_t goroutine);
+
 /* GOROUTINE, which is in a system call or in C, is in C. */
 bool gh_wait_is_in_c(const struct gh_wait_query *query, size_t goroutine);
 

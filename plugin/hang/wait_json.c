@@ -28,6 +28,9 @@ struct row {
 	const char *target;     /* what that is of */
 	const char *in_c;       /* what is waited for in the C library; NULL for nothing */
 	struct gh_known thread; /* that has that, or is waited for */
+	const char *call;       /* the system call that it is in; NULL if it is in none */
+	const char *arguments;  /* of that; NULL if they are not known */
+	struct gh_known asleep; /* ns that its thread has been, at least */
 	char target_text[GH_DESCRIPTOR_TEXT];
 	struct gh_known when;
 	bool never; /* nothing ends it */
@@ -114,6 +117,9 @@ static const struct gh_column columns[] = {
     {"perhaps_holder", GH_COL_KNOWN_NUMBER(struct row, perhaps_holder), .optional = true},
     {"in_c", GH_COL_TEXT(struct row, in_c), .optional = true},
     {"in_c_thread", GH_COL_KNOWN_NUMBER(struct row, thread), .optional = true},
+    {"system_call", GH_COL_TEXT(struct row, call), .optional = true},
+    {"arguments", GH_COL_TEXT(struct row, arguments), .optional = true},
+    {"asleep", GH_COL_KNOWN_NUMBER(struct row, asleep), .optional = true},
     {"left_locked", GH_COL_TEXT(struct row, left), .optional = true},
     {"descriptor", GH_COL_KNOWN_NUMBER(struct row, descriptor), .optional = true},
     {"target", GH_COL_TEXT(struct row, target), .optional = true},
@@ -158,6 +164,19 @@ static void fill_c_wait(struct row *row)
 	row->thread = (struct gh_known){wait->thread, wait->thread != 0};
 }
 
+/* Fills in the system call that is waited in. */
+static void fill_call(struct row *row)
+{
+	const struct gh_dump_call *call = row->wait->kind == GH_WAIT_SYSCALL
+					      ? gh_wait_call(row->query, row->wait->goroutine)
+					      : NULL;
+	if (call == NULL)
+		return;
+	row->call = call->name;
+	row->arguments = *call->arguments != '\0' ? call->arguments : NULL;
+	row->asleep = (struct gh_known){call->asleep, call->asleep != 0};
+}
+
 /* Fills in what is known of the object of ROW's wait. */
 static void fill_object(struct row *row)
 {
@@ -184,6 +203,7 @@ static void fill_object(struct row *row)
 	if (is_rw || wait->kind == GH_WAIT_MUTEX || wait->in_c != NULL)
 		fill_holder(row);
 	fill_c_wait(row);
+	fill_call(row);
 	int64_t descriptor = gh_wait_descriptor(row->query, wait);
 	if (descriptor != GH_NO_DESCRIPTOR)
 		row->descriptor = (struct gh_known){(uint64_t)descriptor, true};

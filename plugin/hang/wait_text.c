@@ -7,8 +7,8 @@
 #include "plugin/command/wait_query.h"
 #include "plugin/hang/hang.h"
 
-/* How far below its first frame in the dump a goroutine's stack may be used, in bytes. */
-#define STACK_BELOW 1024
+/* Shorter sleeps are not told, in ns. */
+#define TOLD_SLEEP 1000000000
 
 /* How far the frames reach from where a goroutine is in C to the runtime's call of that. */
 #define C_FRAMES 4
@@ -158,49 +158,36 @@ static const struct gh_call *find_syscall(struct gh_wait_query *query, const str
 	return NULL;
 }
 
-/* The system call named as the function CALL is has a descriptor for its first argument. */
-static bool takes_descriptor(const struct gh_call *call)
+const struct gh_dump_call *gh_wait_call(const struct gh_wait_query *query, size_t goroutine)
 {
-	static const char *const names[] = {
-	    "accept", "accept4",    "connect",    "epollwait", "fcntl",    "fdatasync", "flock",
-	    "fstat",  "fsync",      "getdents",   "ioctl",     "pread",    "preadv",    "pwrite",
-	    "read",   "readdirent", "readv",      "recvfrom",  "recvmsg",  "sendmsg",   "sendto",
-	    "write",  "writev",     "getdents64", "pread64",   "pwrite64",
-	};
-	size_t start = call->length;
-	while (start > 0 && call->name[start - 1] != '.')
-		start--;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strlen(names[i]) == call->length - start &&
-		    strncasecmp(names[i], call->name + start, call->length - start) == 0)
-			return true;
-	return false;
+	struct gh_dump_record record;
+	gh_dump_get(&query->dump, GH_DUMP_GOROUTINE, goroutine, &record);
+	return gh_dump_call(&query->dump, record.goroutine.thread);
 }
 
-/* The system call that the thread of GOROUTINE is in: its SP is where the frames end, or below, for
- * the functions that enter the kernel have no frame in the dump. NULL if it is in none, or on
- * another stack, as in C. */
-static const struct gh_system_call *find_call(const struct gh_wait_query *query, size_t goroutine)
+static void print_asleep(FILE *out, const struct gh_dump_call *call)
 {
-	const struct gh_dump_stack *stack = gh_dump_stack(&query->dump, goroutine);
-	struct gh_dump_record first;
-	if (stack->nframes == 0)
-		return NULL;
-	gh_dump_get(&query->dump, GH_DUMP_FRAME, stack->first_frame, &first);
-	for (size_t i = 0; i < query->calls.count; i++)
-		if (first.frame.sp - query->calls.items[i].sp < STACK_BELOW)
-			return &query->calls.items[i];
-	return NULL;
+	if (call->asleep >= TOLD_SLEEP)
+		fprintf(out, " for at least %" PRIu64 " s", call->asleep / 1000000000);
+}
+
+void gh_wait_print_call(FILE *out, const struct gh_dump_call *call)
+{
+	gh_escape_print(out, call->name);
+	if (*call->arguments != '\0') {
+		putc('(', out);
+		gh_escape_print(out, call->arguments);
+		putc(')', out);
+	}
+	print_asleep(out, call);
 }
 
 int64_t gh_wait_descriptor(struct gh_wait_query *query, const struct gh_wait *wait)
 {
 	if (wait->kind != GH_WAIT_SYSCALL)
 		return wait->descriptor;
-	const struct gh_system_call *call = find_call(query, wait->goroutine);
-	const struct gh_call *function = call != NULL ? find_syscall(query, wait) : NULL;
-	return function != NULL && takes_descriptor(function) ? (int64_t)call->first
-							      : GH_NO_DESCRIPTOR;
+	const struct gh_dump_call *call = gh_wait_call(query, wait->goroutine);
+	return call != NULL && call->descriptor >= 0 ? call->descriptor : GH_NO_DESCRIPTOR;
 }
 
 bool gh_wait_descriptor_of(struct gh_wait_query *query, int64_t descriptor, char *text, size_t size,
@@ -260,13 +247,14 @@ static void print_syscall(FILE *out, struct gh_wait_query *query, const struct g
 		fputs(", ", out);
 		gh_traceback_print_name(out, call);
 	}
-	if (wait->in_c != NULL)
+	const struct gh_dump_call *in = plain ? NULL : gh_wait_call(query, wait->goroutine);
+	if (wait->in_c != NULL) {
 		print_c_wait(out, wait, plain);
-	if (call == NULL)
-		return;
-	if (!plain && gh_wait_descriptor(query, wait) != GH_NO_DESCRIPTOR) {
-		fputs(" of file descriptor", out);
-		print_descriptor(out, query, wait);
+		if (in != NULL)
+			print_asleep(out, in);
+	} else if (in != NULL) {
+		fputs(", in ", out);
+		gh_wait_print_call(out, in);
 	}
 }
 

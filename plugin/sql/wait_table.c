@@ -133,6 +133,34 @@ static void give_in_c_thread(sqlite3_context *out, const struct gh_sql_cursor *c
 		gh_sql_give_known(out, wait->thread);
 }
 
+/* The system call that it is in; NULL if it is in none, or that is not known. */
+static const struct gh_dump_call *call_of(const struct gh_sql_cursor *cursor)
+{
+	struct gh_dump_goroutine goroutine = waiting(cursor);
+	return wait_of(cursor)->kind == GH_WAIT_SYSCALL
+		   ? gh_dump_call(cursor->heap->dump, goroutine.thread)
+		   : NULL;
+}
+
+static void give_call(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	const struct gh_dump_call *call = call_of(cursor);
+	gh_sql_give_text(out, call != NULL ? call->name : NULL);
+}
+
+static void give_arguments(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	const struct gh_dump_call *call = call_of(cursor);
+	gh_sql_give_text(out, call != NULL && *call->arguments != '\0' ? call->arguments : NULL);
+}
+
+static void give_asleep(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	const struct gh_dump_call *call = call_of(cursor);
+	if (call != NULL)
+		gh_sql_give_known(out, call->asleep);
+}
+
 static const struct gh_sql_column columns[] = {
     {"goroutine", "INTEGER", give_goroutine, .about = "id of the one that waits"},
     {"kind", "TEXT", give_kind, .about = "send, receive, select, mutex, waitgroup, sleep, ..."},
@@ -153,6 +181,10 @@ static const struct gh_sql_column columns[] = {
     {"in_c", "TEXT", give_in_c, .about = "in the C library: mutex, rwlock read, cond, join, ..."},
     {"in_c_thread", "INTEGER", give_in_c_thread,
      .about = "the system's number of the thread that has it, or is to end"},
+    {"system_call", "TEXT", give_call, .about = "its name: read, futex, ..."},
+    {"arguments", "TEXT", give_arguments, .about = "of that: descriptors with what they are of"},
+    {"asleep", "INTEGER", give_asleep,
+     .about = "for how long its thread has been, at least, in ns"},
     {0},
 };
 

@@ -242,6 +242,20 @@ static bool check_running(struct gh_target *target, int pid)
 	return check_identity(target, &identity, &memory);
 }
 
+/* Reads the system calls that the threads are in, before a stop has them leave these. */
+static void read_calls(struct gh_target *target, int pid)
+{
+	struct gh_sockets sockets = {0};
+	const struct gh_memory memory = gh_live_memory(&pid);
+	const struct gh_calling of = {&memory, &sockets, pid};
+	/* A program of 32 bits has other numbers. */
+	if (target->program.image.arch->pointer_size != sizeof(void *))
+		return;
+	gh_sockets_read(&sockets, pid);
+	gh_system_calls_read(&target->process.calls, &of);
+	gh_vector_free(&sockets);
+}
+
 /* What is wanted of a process. */
 enum want { RUNNING, STOPPED };
 
@@ -266,6 +280,9 @@ static bool open_live(struct gh_target *target, int pid, const char *program, en
 		return false;
 	gh_mapped_files_live(&target->files, pid);
 	find_others(target);
+	target->process.pid = pid;
+	if (want != RUNNING)
+		read_calls(target, pid);
 	if (want != RUNNING && !copy_stopped(target))
 		return false;
 	/* From here on only whoever asks waits. */
@@ -319,6 +336,7 @@ bool gh_target_open_running(struct gh_target *target, int pid, const char *progr
 void gh_target_close(struct gh_target *target)
 {
 	gh_process_memory_free(&target->process.memory);
+	gh_system_calls_free(&target->process.calls);
 	gh_live_copy_free(&target->live);
 	gh_vector_free(&target->threads);
 	gh_writable_free(&target->writable);

@@ -109,7 +109,7 @@ static void walk_stacks(const struct gh_dump *dump)
 	must(frames == gh_dump_count(dump, GH_DUMP_FRAME));
 }
 
-/* Frames of C code and what is waited for there have goroutines. */
+/* Frames of C code and what is waited for there have goroutines; system calls have threads. */
 static void walk_c(const struct gh_dump *dump)
 {
 	size_t total = 0;
@@ -131,6 +131,13 @@ static void walk_c(const struct gh_dump *dump)
 		total += count;
 	}
 	must(total == dump->c_frames.count);
+	for (size_t i = 0; i < dump->calls.count; i++) {
+		const struct gh_dump_call *call = &dump->calls.items[i];
+		must(i == 0 || call[-1].m <= call->m);
+		must(call->descriptor >= -1 && *call->name != '\0');
+		must(strlen(call->name) + strlen(call->arguments) < gh_cursor_size(&dump->file));
+		must(call->m == 0 || gh_dump_call(dump, call->m)->m == call->m);
+	}
 }
 
 static void walk_regions(const struct gh_dump *dump)
