@@ -35,7 +35,7 @@ check() {
 	sleep 0.2
 	hang=$(timeout 60 "$GOHEAP" hang -p "$pid" 2>"$work/why")
 	has "$name: who waits, who has it, and what that does" "$hang" \
-		"^3 goroutines: lock sync\.Mutex 0x[0-9a-f]+ \(locked\), in main\.handle at .*/main\.go:[0-9]+; $5 by goroutine $goroutine \(main\.$3 at .*/main\.go:[0-9]+\), which is $does( for at least [0-9]+ s)?\$"
+		"^3 goroutines: lock sync\.Mutex 0x[0-9a-f]+ \(locked\), in main\.handle at .*/main\.go:[0-9]+; $5 by goroutine $goroutine \(main\.$3 at .*/main\.go:[0-9]+\), which is $does(,? for at least [0-9]+ s)?\$"
 	case $2 in
 	c) has "$name: its thread" "$hang" "^in C: goroutine $goroutine \(main\.$3 at [^ ]*\), on thread $thread, asleep in futex\(0x[0-9a-f]+\)( for at least [0-9]+ s)?( \(.*\))?\$" ;;
 	kernel)
@@ -55,7 +55,7 @@ check() {
 	fi
 	if [ "$2" = c ]; then
 		has "$name: it waits for itself, in C" "$hang" \
-			"^goroutine $goroutine \(main\.callC at .*\) is in C, main\._Cfunc_lock_twice, for a pthread mutex 0x[0-9a-f]+, held by itself$"
+			"^goroutine $goroutine \(main\.callC at .*\) is in C, main\._Cfunc_lock_twice, for a pthread mutex 0x[0-9a-f]+(, for at least [0-9]+ s)?, held by itself$"
 		has "$name: and all others for it" "$hang" '^1 deadlock of mutexes; 3 more goroutines wait for them$'
 	else
 		equal "$name: nothing waits for itself" "0 goroutines can never go on

@@ -182,6 +182,7 @@ struct gh_dump_c_wait {
 	uint64_t thread; /* that has the mutex or rwlock, or is waited for: the system's number; 0
 			    if it is not known */
 	size_t holder;   /* number of the record of its goroutine, or GH_DUMP_NONE */
+	bool indirect;   /* the thread has none, and waits itself for that of HOLDER */
 };
 
 /* Memory from which C's malloc gives out blocks. */

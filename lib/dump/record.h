@@ -235,9 +235,11 @@ enum gh_section_tag {
 	 */
 	GH_SECTION_C_FRAMES,
 	/* For each goroutine that waits in the C library, in the file's order: the number of its
-	 * record; an enum gh_dump_c_wait_kind; the object's address, 0 if it is not known; the
-	 * system's number of the thread that has it, or that is waited for, 0 if it is not known;
-	 * and one more than the number of the record of that thread's goroutine, or 0. */
+	 * record; an enum gh_dump_c_wait_kind, and GH_SECTION_INDIRECT; the object's address, 0 if
+	 * it is not known; the system's number of the thread that has it, or that is waited for, 0
+	 * if it is not known; and one more than the number of the record of that thread's
+	 * goroutine, or of the one for which that thread itself waits in C, if it is indirect; or
+	 * 0. */
 	GH_SECTION_C_WAITS,
 	/* Where C's malloc has the blocks that have records of objects: of each part, by address,
 	 * how far it begins after the end of the one before, and its size, in bytes. */
@@ -266,6 +268,9 @@ enum gh_dump_c_wait_kind {
 
 /* No more functions are at one address in C code. */
 #define GH_DUMP_C_PLACES 16
+
+/* It is added to the kind of what is waited for. */
+#define GH_SECTION_INDIRECT 16
 
 /* The flags of a goroutine. */
 #define GH_SECTION_LOCKED   1 /* to its thread */

@@ -123,6 +123,8 @@ static bool read_c_waits(struct gh_dump *dump, struct gh_cursor cur)
 		uint64_t goroutine = gh_cursor_uvarint(&cur);
 		uint64_t kind = gh_cursor_uvarint(&cur);
 		struct gh_dump_c_wait wait = {.object = gh_cursor_uvarint(&cur)};
+		wait.indirect = (kind & GH_SECTION_INDIRECT) != 0;
+		kind &= ~(uint64_t)GH_SECTION_INDIRECT;
 		wait.thread = gh_cursor_uvarint(&cur);
 		uint64_t holder = gh_cursor_uvarint(&cur);
 		if (cur.failed || goroutine < least || goroutine >= dump->stacks.count ||

@@ -241,6 +241,17 @@ static const struct gh_stack_thread *find_thread(const struct gh_c_stacks *stack
 	return &threads[after - 1];
 }
 
+bool gh_c_stacks_walk(struct gh_c_stacks *stacks, const struct gh_stack_thread *thread)
+{
+	struct part part = {.stacks = stacks};
+	stacks->frames.count = 0;
+	if (!open_code(stacks))
+		return false;
+	struct gh_c_registers from = registers_of(stacks->process->tab->image->arch, thread);
+	gh_c_code_walk(stacks->code, &from, take_frame, &part);
+	return stacks->frames.count > 0;
+}
+
 /* A word at SP, or little above, is the address of G. */
 static bool has_goroutine(struct gh_process *process, uint64_t sp, const struct gh_goroutine *g)
 {

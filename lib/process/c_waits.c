@@ -2,8 +2,13 @@
 
 #include <string.h>
 
+#include "lib/dump/record.h"
+
 /* Frames of the C library's in which a thread may be when it waits. */
 #define MAX_DEPTH 6
+
+/* Threads of C's alone that wait for one another. */
+#define MAX_CHAIN 16
 
 /* Functions of glibc that wait, and what for; names that begin so are of parts of them, as
  * pthread_cond_wait_common. Those that wait for some time only are no locks: they end. */
@@ -101,6 +106,7 @@ static void find_object(struct gh_process *process, struct gh_dump_c_wait *wait,
 		wait->object = futex;
 		break;
 	case GH_C_WAIT_JOIN:
+		wait->object = futex;
 		wait->thread = read_id(process, futex);
 		break;
 	case GH_C_WAIT_COND:
@@ -109,24 +115,44 @@ static void find_object(struct gh_process *process, struct gh_dump_c_wait *wait,
 	}
 }
 
-void gh_c_wait_add(struct gh_c_stacks *stacks, const struct gh_stack_thread *thread, size_t number)
+/* Fills in what THREAD, whose frames of C code are those of STACKS, waits for. False if it does not
+ * wait. */
+static bool read_wait(struct gh_c_stacks *stacks, const struct gh_stack_thread *thread,
+		      struct gh_dump_c_wait *wait)
 {
 	const struct gh_gregset *set = &stacks->process->tab->image->arch->gregs;
-	struct gh_dump_c_wait wait = {.goroutine = number, .holder = GH_DUMP_NONE};
 	/* What a signal's handler interrupted has other registers. */
 	if (set->futex == 0 || thread->signal.number != 0 || thread->at.count != set->count ||
 	    thread->at.values[set->call] != set->futex)
-		return;
-	wait.kind = find_kind(stacks);
-	if (wait.kind == 0)
-		return;
-	find_object(stacks->process, &wait, thread->at.values[set->arguments[0]]);
-	gh_vector_push(&stacks->list_of_waits, wait);
+		return false;
+	wait->kind = find_kind(stacks);
+	if (wait->kind == 0)
+		return false;
+	find_object(stacks->process, wait, thread->at.values[set->arguments[0]]);
+	return true;
 }
 
-/* Finds the goroutine of the thread that WAIT has, among those of LIST. False if it is none of the
- * process's. */
-static bool find_holder(struct gh_c_stacks *stacks, const struct gh_m_list *list,
+void gh_c_wait_add(struct gh_c_stacks *stacks, const struct gh_stack_thread *thread, size_t number)
+{
+	struct gh_dump_c_wait wait = {.goroutine = number, .holder = GH_DUMP_NONE};
+	if (read_wait(stacks, thread, &wait))
+		gh_vector_push(&stacks->list_of_waits, wait);
+}
+
+/* The thread that the thread ID waits for in C; 0 if that is none, or not known. */
+static uint64_t next_thread(struct gh_c_stacks *stacks, uint64_t id)
+{
+	const struct gh_stack_thread *threads = stacks->stack->threads;
+	struct gh_dump_c_wait wait = {0};
+	for (size_t i = 0; i < stacks->process->nthreads; i++)
+		if ((uint64_t)threads[i].at.id == id && gh_c_stacks_walk(stacks, &threads[i]))
+			return read_wait(stacks, &threads[i], &wait) ? wait.thread : 0;
+	return 0;
+}
+
+/* Finds the goroutine of THREAD, which has what WAIT is for, among those of LIST. False if it
+ * is none of the process's. */
+static bool find_holder(struct gh_c_stacks *stacks, const struct gh_m_list *list, uint64_t thread,
 			struct gh_dump_c_wait *wait)
 {
 	struct gh_process *process = stacks->process;
@@ -134,7 +160,7 @@ static bool find_holder(struct gh_c_stacks *stacks, const struct gh_m_list *list
 	for (unsigned i = 0; i < list->count; i++) {
 		uint64_t id;
 		gh_process_uint(&process->memory, m + list->os_id, 8, &id);
-		if (id == wait->thread) {
+		if (id == thread) {
 			uint32_t number = gh_numbermap_get(&stacks->goroutines, m);
 			if (number != GH_NOT_MAPPED)
 				wait->holder = number;
@@ -142,7 +168,23 @@ static bool find_holder(struct gh_c_stacks *stacks, const struct gh_m_list *list
 		}
 		m = gh_process_word(process, m + list->next);
 	}
-	return is_thread(process, wait->thread);
+	return is_thread(process, thread);
+}
+
+/* Finds the goroutine that has what WAIT is for, or what the threads of C's alone wait for that
+ * have it. */
+static void follow(struct gh_c_stacks *stacks, const struct gh_m_list *list,
+		   struct gh_dump_c_wait *wait)
+{
+	uint64_t thread = wait->thread;
+	if (thread != 0 && !find_holder(stacks, list, thread, wait))
+		wait->thread = thread = 0;
+	for (unsigned i = 0; i < MAX_CHAIN && thread != 0 && wait->holder == GH_DUMP_NONE; i++) {
+		thread = next_thread(stacks, thread);
+		wait->indirect = true;
+		if (thread != 0 && !find_holder(stacks, list, thread, wait))
+			thread = 0;
+	}
 }
 
 void gh_c_waits_end(struct gh_c_stacks *stacks, const struct gh_goroutines *all,
@@ -155,10 +197,9 @@ void gh_c_waits_end(struct gh_c_stacks *stacks, const struct gh_goroutines *all,
 		list = (struct gh_m_list){0};
 	for (size_t i = 0; i < stacks->list_of_waits.count; i++) {
 		struct gh_dump_c_wait *wait = &stacks->list_of_waits.items[i];
-		if (wait->thread != 0 && !find_holder(stacks, &list, wait))
-			wait->thread = 0;
+		follow(stacks, &list, wait);
 		gh_buffer_uleb128(out, wait->goroutine);
-		gh_buffer_uleb128(out, wait->kind);
+		gh_buffer_uleb128(out, wait->kind | (wait->indirect ? GH_SECTION_INDIRECT : 0U));
 		gh_buffer_uleb128(out, wait->object);
 		gh_buffer_uleb128(out, wait->thread);
 		gh_buffer_uleb128(out, wait->holder != GH_DUMP_NONE ? wait->holder + 1 : 0);

@@ -114,6 +114,10 @@ void gh_c_waits_end(struct gh_c_stacks *stacks, const struct gh_goroutines *all,
  * sem_waitcommon.c in nptl. */
 void gh_c_wait_add(struct gh_c_stacks *stacks, const struct gh_stack_thread *thread, size_t number);
 
+/* Finds the frames of C code of THREAD, down to the first in Go: they are those of STACKS then.
+ * False if there are none. */
+bool gh_c_stacks_walk(struct gh_c_stacks *stacks, const struct gh_stack_thread *thread);
+
 void gh_c_stacks_close(struct gh_c_stacks *stacks);
 
 /* Adds to OUT the system calls that the threads of PROCESS are in, as the section's part has them.

@@ -27,13 +27,15 @@ static bool stays(const struct gh_dump *dump, size_t goroutine)
 	return record.goroutine.status == GH_DUMP_SYSCALL || gh_dump_extras(dump, goroutine).locked;
 }
 
-/* Adds the mutex of the C library's that WAIT, at PLACE, is for. It tells which thread has it. */
+/* Adds the mutex of the C library's that WAIT, at PLACE, is for, or the thread that is to end, as
+ * if that was one: it tells which thread has it. */
 static void add_c_mutex(struct finder *finder, const struct gh_wait *wait, size_t place)
 {
 	struct gh_deadlocks *deadlocks = finder->deadlocks;
 	struct gh_held_mutex mutex = {.address = wait->object, .wait = place};
 	struct gh_lock_holder holder = {.goroutine = wait->in_c->holder};
-	if (wait->object == 0 || wait->in_c->kind > GH_C_WAIT_RWLOCK_WRITE)
+	bool joins = wait->in_c->kind == GH_C_WAIT_JOIN && holder.goroutine != GH_DUMP_NONE;
+	if (wait->object == 0 || (!joins && wait->in_c->kind > GH_C_WAIT_RWLOCK_WRITE))
 		return;
 	if (holder.goroutine != GH_DUMP_NONE && gh_vector_push(&deadlocks->holders, holder)) {
 		mutex.first = deadlocks->holders.count - 1;

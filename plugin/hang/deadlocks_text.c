@@ -53,7 +53,9 @@ static void print_last(FILE *out, const struct gh_wait_query *query,
 	if (deadlock->count > GH_WAIT_TOLD)
 		fprintf(out, "one that waits for one of %zu more, and so on to ",
 			deadlock->count - GH_WAIT_TOLD);
-	if (deadlock->count > 1)
+	size_t wait = query->deadlocks.members.items[deadlock->first];
+	const struct gh_dump_c_wait *in_c = query->waits.list.items[wait].in_c;
+	if (deadlock->count > 1 || (in_c != NULL && in_c->indirect))
 		fprintf(out, "goroutine %" PRIu64, goroutine_id(query, first));
 	else
 		fputs("itself", out);
@@ -73,8 +75,8 @@ void gh_deadlock_print(FILE *out, struct gh_wait_query *query, const struct gh_d
 		size_t mutex = gh_deadlocks_mutex(deadlocks, waits, members[i]);
 		fputs(i > 0 ? ", which " : " ", out);
 		gh_wait_print_clause(out, query, wait, plain);
-		fprintf(out, ",%s%sheld by ", deadlock->count > 1 && !plain ? "\n    " : " ",
-			deadlocks->mutexes.items[mutex].sure ? "" : "perhaps ");
+		fputs(deadlock->count > 1 && !plain ? ",\n    " : ", ", out);
+		gh_wait_print_held(out, wait, deadlocks->mutexes.items[mutex].sure);
 		if (i + 1 < told)
 			gh_wait_print_goroutine(out, query,
 						waits->list.items[members[i + 1]].goroutine);

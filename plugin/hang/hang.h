@@ -31,6 +31,10 @@ const struct gh_dump_call *gh_wait_call(const struct gh_wait_query *query, size_
 /* GOROUTINE, which is in a system call or in C, is in C. */
 bool gh_wait_is_in_c(const struct gh_wait_query *query, size_t goroutine);
 
+/* Prints, before the goroutine that has what WAIT is for, that it has: "held by "; or the thread of
+ * C's that stands between. It is certain if SURE. */
+void gh_wait_print_held(FILE *out, const struct gh_wait *wait, bool sure);
+
 /* Prints who could wake those that wait as WAIT does, if it is known: "; 0 receive from it;
  * goroutine 7 (main.serve at main.go:40) has it". */
 void gh_wait_print_wakers(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait);

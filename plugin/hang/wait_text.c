@@ -165,10 +165,11 @@ const struct gh_dump_call *gh_wait_call(const struct gh_wait_query *query, size_
 	return gh_dump_call(&query->dump, record.goroutine.thread);
 }
 
-static void print_asleep(FILE *out, const struct gh_dump_call *call)
+/* Prints BEFORE, and for how long the thread in CALL has been asleep, if that is long. */
+static void print_asleep(FILE *out, const struct gh_dump_call *call, const char *before)
 {
 	if (call->asleep >= TOLD_SLEEP)
-		fprintf(out, " for at least %" PRIu64 " s", call->asleep / 1000000000);
+		fprintf(out, "%s for at least %" PRIu64 " s", before, call->asleep / 1000000000);
 }
 
 void gh_wait_print_call(FILE *out, const struct gh_dump_call *call)
@@ -179,7 +180,7 @@ void gh_wait_print_call(FILE *out, const struct gh_dump_call *call)
 		gh_escape_print(out, call->arguments);
 		putc(')', out);
 	}
-	print_asleep(out, call);
+	print_asleep(out, call, "");
 }
 
 int64_t gh_wait_descriptor(struct gh_wait_query *query, const struct gh_wait *wait)
@@ -231,11 +232,13 @@ static void print_c_wait(FILE *out, const struct gh_wait *wait, bool plain)
 	    [GH_C_WAIT_SEMAPHORE] = "for a semaphore of the C library's",
 	    [GH_C_WAIT_JOIN] = "for a thread to end",
 	};
-	fprintf(out, ", %s", texts[wait->in_c->kind]);
-	if (!plain && wait->object != 0)
+	bool joins = wait->in_c->kind == GH_C_WAIT_JOIN;
+	if (!plain && joins && wait->in_c->thread != 0)
+		fprintf(out, ", for thread %" PRIu64 " to end", wait->in_c->thread);
+	else
+		fprintf(out, ", %s", texts[wait->in_c->kind]);
+	if (!plain && wait->object != 0 && !joins)
 		fprintf(out, " 0x%" PRIx64, wait->object);
-	if (!plain && wait->in_c->kind == GH_C_WAIT_JOIN && wait->in_c->thread != 0)
-		fprintf(out, ", %" PRIu64, wait->in_c->thread);
 }
 
 static void print_syscall(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait,
@@ -251,7 +254,7 @@ static void print_syscall(FILE *out, struct gh_wait_query *query, const struct g
 	if (wait->in_c != NULL) {
 		print_c_wait(out, wait, plain);
 		if (in != NULL)
-			print_asleep(out, in);
+			print_asleep(out, in, ",");
 	} else if (in != NULL) {
 		fputs(", in ", out);
 		gh_wait_print_call(out, in);

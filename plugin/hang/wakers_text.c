@@ -109,6 +109,19 @@ static void print_state(FILE *out, struct gh_wait_query *query, const struct gh_
 		      out);
 }
 
+void gh_wait_print_held(FILE *out, const struct gh_wait *wait, bool sure)
+{
+	const struct gh_dump_c_wait *in_c = wait->in_c;
+	bool joins = in_c != NULL && in_c->kind == GH_C_WAIT_JOIN;
+	bool indirect = in_c != NULL && in_c->indirect;
+	if (indirect && !joins)
+		fprintf(out, "held by thread %" PRIu64 " of C's, ", in_c->thread);
+	if (indirect)
+		fputs("which waits in C for ", out);
+	else
+		fputs(joins ? "on which is " : sure ? "held by " : "perhaps held by ", out);
+}
+
 /* Prints that MUTEX has no holder, as far as that is known. */
 static void print_left(FILE *out, const struct gh_held_mutex *mutex)
 {
@@ -139,7 +152,8 @@ static void print_mutex(FILE *out, struct gh_wait_query *query, const struct gh_
 		return;
 	}
 	const struct gh_lock_holder *holder = &deadlocks->holders.items[mutex->first];
-	fputs(mutex->sure ? "; held by " : "; perhaps held by ", out);
+	fputs("; ", out);
+	gh_wait_print_held(out, wait, mutex->sure);
 	gh_wait_print_goroutine(out, query, holder->goroutine);
 	if (mutex->nholders > 1)
 		fprintf(out, " %s %zu more", mutex->sure ? "and" : "or", mutex->nholders - 1);

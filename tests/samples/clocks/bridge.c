@@ -1,4 +1,5 @@
 #include <pthread.h>
+#include <semaphore.h>
 #include <unistd.h>
 
 #include "_cgo_export.h"
@@ -76,10 +77,87 @@ int start_holder(void)
 	return result;
 }
 
-/* Takes it and lets go of it, a while later. */
+static void *lock_second_then_first(void *argument)
+{
+	pthread_mutex_lock(&second);
+	pause_for(200);
+	pthread_mutex_lock(&first);
+	return argument;
+}
+
+/* Has a thread of C's stand between itself and itself. */
+int lock_between(void)
+{
+	pthread_t thread;
+	pthread_mutex_lock(&first);
+	pthread_create(&thread, NULL, lock_second_then_first, NULL);
+	pause_for(100);
+	return pthread_mutex_lock(&second);
+}
+
+static void *call_go(void *argument)
+{
+	lockInGo();
+	return argument;
+}
+
+static void *take_first(void *argument)
+{
+	pthread_mutex_lock(&first);
+	pthread_mutex_unlock(&first);
+	return argument;
+}
+
+static int join_a_thread(void *(*run)(void *))
+{
+	pthread_t thread;
+	return pthread_create(&thread, NULL, run, NULL) || pthread_join(thread, NULL);
+}
+
+int join_go(void)
+{
+	return join_a_thread(call_go);
+}
+
+int join_c(void)
+{
+	pthread_mutex_lock(&first);
+	return join_a_thread(take_first);
+}
+
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static sem_t semaphore;
+
+int wait_cond(void)
+{
+	pthread_mutex_lock(&first);
+	return pthread_cond_wait(&cond, &first);
+}
+
+int signal_cond(void)
+{
+	return pthread_cond_signal(&cond);
+}
+
+int wait_sem(void)
+{
+	return sem_wait(&semaphore);
+}
+
+int post_sem(void)
+{
+	return sem_post(&semaphore);
+}
+
+/* Takes a mutex and an rwlock, has another thread do so, and lets go of them, a while later. */
 int work(void)
 {
 	pthread_mutex_lock(&first);
+	pthread_rwlock_rdlock(&rwlock);
 	pause_for(1);
-	return pthread_mutex_unlock(&first);
+	pthread_rwlock_unlock(&rwlock);
+	pthread_mutex_unlock(&first);
+	pthread_rwlock_wrlock(&rwlock);
+	pthread_rwlock_unlock(&rwlock);
+	return join_a_thread(take_first);
 }
