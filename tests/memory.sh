@@ -86,6 +86,68 @@ damaged_core() {
 	holds "$1: ends" "status $status: $(cat "$work/why")" test "$status" -le 1
 }
 
+# state: what the kernel says of the memory that is not to be read.
+state() {
+	awk 'NR == FNR { if ($3 ~ /^0x/ && $1 !~ "^(pinned|shared|past)$") wanted[substr($3, 3)]; next }
+		/^[0-9a-f]+-/ { split($1, range, "-"); is = range[1] in wanted }
+		is && /^([0-9a-f]+-|Rss|Anonymous|Swap)/' "$work/output" "/proc/$pid/smaps"
+}
+
+# is_mapped_by_kernel: the memory that the sample has of a device is the kernel's own, whatever the release of that.
+is_mapped_by_kernel() {
+	awk -v start="$(awk '$1 == "device" { print substr($3, 3) }' "$work/output")" '
+		/^[0-9a-f]+-/ { split($1, range, "-"); is = start != "" && range[1] == start }
+		is && /^VmFlags:.* pf/ { found = 1 }
+		END { exit !found }' "/proc/$pid/smaps"
+}
+
+# check_reserved RELEASE: addresses without memory and memory of devices are told of, not read, and in no dump and no core file.
+check_reserved() {
+	local name="Go $1, reserved" huge=$((16 << 30)) large=$((8 << 20)) kind at before text
+	sample "$name" "$1" reserved || return
+	: >"$work/empty"
+	run_until_ready "$directory/reserved.stripped" "$work/empty"
+	before=$(state)
+	timeout 60 "$GOHEAP" memory -p "$pid" --json >"$work/found" 2>"$work/why"
+	holds "$name: addresses" "$(part reserved mapped)" [ "$(part reserved mapped)" -ge $((2 * huge)) ]
+	equal "$name: they have no memory" 0 "$(part reserved resident)"
+	holds "$name: what one page is of" "$(part anonymous mapped)" [ "$(part anonymous mapped)" -ge "$huge" ]
+	if grep -q '^unlocked' "$work/output"; then
+		skip "$name: pinned memory" "it may not be locked"
+	else
+		equal "$name: pinned memory" "$large $large" "$(part pinned mapped) $(part pinned resident)"
+	fi
+	equal "$name: other shared memory" $((2 * large)) "$(part shared mapped)"
+	equal "$name: a file, also behind its end" $((3 * large)) "$(part files mapped)"
+	text=$(timeout 60 "$GOHEAP" memory -p "$pid" 2>"$work/why")
+	has "$name: addresses, in words" "$text" ' addresses that are reserved, without memory$'
+	if is_mapped_by_kernel; then
+		equal "$name: a device" "$(said device)" "$(part devices mapped)"
+		has "$name: its name" "$text" " 12,288 +anon_inode:\[perf_event\]\$"
+	else
+		skip "$name: a device" "the kernel maps none"
+	fi
+	timeout 60 "$GOHEAP" hang -p "$pid" >"$work/text" 2>"$work/why"
+	has "$name: hang" "$(cat "$work/text")" '^1 deadlock of mutexes$'
+	has "$name: stacks" "$(timeout 60 "$GOHEAP" goroutines -p "$pid" 2>"$work/why")" '^main\.lock\('
+	rm -f "$work/dump"
+	timeout 60 "$GOHEAP" dump -o "$work/dump" -p "$pid" 2>"$work/why"
+	timeout 60 "$GOHEAP" core -o "$work/core" "$pid" 2>"$work/why"
+	holds "$name: the dump is small" "$(du -k "$work/dump")" [ "$(du -k "$work/dump" | cut -f 1)" -lt 16384 ]
+	holds "$name: the core file is small" "$(du -k "$work/core")" [ "$(du -k "$work/core" | cut -f 1)" -lt 65536 ]
+	readelf -lW "$work/core" >"$work/segments" 2>"$work/why"
+	for kind in none spare device; do
+		at=$(awk -v kind="$kind" '$1 == kind { print $3 }' "$work/output")
+		[ -z "$at" ] || equal "$name: nothing of it is in the core file, $kind" 0x000000 			"$(awk -v at="$(printf '0x%016x' "$at")" '$1 == "LOAD" && $3 == at { print $5 }' "$work/segments")"
+	done
+	equal "$name: it is as before" "$before" "$(state)"
+	timeout 60 "$GOHEAP" memory "$work/core" -e "$directory/reserved.stripped" --json >"$work/found" 2>"$work/why"
+	holds "$name: the core file's addresses" "$(part reserved mapped)" [ "$(part reserved mapped)" -ge "$huge" ]
+	has "$name: the core file's deadlock" "$(timeout 60 "$GOHEAP" hang "$work/core" -e "$directory/reserved.stripped" 2>"$work/why")" '^1 deadlock of mutexes$'
+	rm "$work/core"
+	end "$pid"
+}
+
 # in_group COMMAND...: becomes that, in this group.
 in_group() {
 	echo "$BASHPID" >"$group/cgroup.procs"
@@ -140,6 +202,7 @@ for release in $(releases "$apart_maps"); do
 	exec 7>&-
 	wait "$pid" 2>"$work/why"
 done
+check_reserved "${release:?}"
 # A process that collects all the time, as its limit is less than what it keeps.
 if sample "Go 1.24" 1.24 churn; then
 	run_until_ready env GOMEMLIMIT=4MiB "$directory/churn.stripped" "$work/list"

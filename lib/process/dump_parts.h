@@ -353,6 +353,11 @@ uint64_t gh_footprint_next_page(const struct gh_footprint_pages *pages, uint64_t
 void gh_footprint_count(const struct gh_footprint_pages *pages, uint64_t start, uint64_t end,
 			struct gh_footprint_part *part);
 
+/* Adds to FOOTPRINT what there is of PROCESS's objects, which are in SPANS, of the runtime's own,
+ * and of goroutines' stacks, whose largest it notes. */
+void gh_footprint_add_totals(struct gh_footprint *footprint, struct gh_process *process,
+			     const struct gh_spans *spans);
+
 /* What the malloc of the C library has, by what it writes there. Sources: glibc's malloc/arena.c
  * and malloc/malloc.c, and musl's src/malloc/mallocng/meta.h. */
 

@@ -233,6 +233,16 @@ static bool is_thread_stack(const struct gh_process *process, const struct gh_ma
 	return strcmp(mapping->name, "[stack]") == 0;
 }
 
+/* A device's, by its name or flags, or the kernel's own: not /dev/shm, and /dev/zero, which have
+ * memory. */
+static bool is_device(const struct gh_mapping *mapping)
+{
+	const char *name = mapping->name;
+	return mapping->is_device || gh_starts_with(name, "anon_inode:") ||
+	       (mapping->inode != 0 && gh_starts_with(name, "/dev/") &&
+		!gh_starts_with(name, "/dev/shm/") && !gh_starts_with(name, "/dev/zero"));
+}
+
 /* Memory that looks like a file, and is in none. */
 static bool is_shared_memory(const struct gh_mapping *mapping)
 {
@@ -284,8 +294,10 @@ static enum gh_footprint_kind kind_of(const struct maker *maker, size_t number)
 {
 	const struct gh_mapping *mapping = &maker->mapped.items[number].mapping;
 	const struct mapped *before = number > 0 ? &maker->mapped.items[number - 1] : NULL;
+	if (is_device(mapping))
+		return GH_FOOTPRINT_DEVICES;
 	if (is_shared_memory(mapping))
-		return GH_FOOTPRINT_SHARED;
+		return mapping->is_locked ? GH_FOOTPRINT_PINNED : GH_FOOTPRINT_SHARED;
 	if (mapping->inode != 0)
 		return has_code(maker, mapping->name) ? GH_FOOTPRINT_PROGRAM : GH_FOOTPRINT_FILES;
 	if (is_thread_stack(maker->process, mapping, before != NULL ? &before->mapping : NULL))
@@ -300,16 +312,16 @@ static enum gh_footprint_kind kind_of(const struct maker *maker, size_t number)
 	return GH_FOOTPRINT_ANONYMOUS;
 }
 
-/* Adds what MAPPING, a mapped file that is PART of the footprint, has to the files. */
-static void add_file(struct gh_footprint *footprint, const struct gh_mapping *mapping,
-		     const struct gh_footprint_part *part)
+/* Adds what MAPPING, a mapped file or device that is PART of the footprint, has to the files. */
+static void add_file(struct gh_footprint *footprint, enum gh_footprint_kind kind,
+		     const struct gh_mapping *mapping, const struct gh_footprint_part *part)
 {
 	struct gh_footprint_file *files = footprint->files.items;
 	size_t i = 0;
 	while (i < footprint->files.count && strcmp(files[i].name, mapping->name) != 0)
 		i++;
 	if (i == footprint->files.count) {
-		struct gh_footprint_file file = {.name = strdup(mapping->name)};
+		struct gh_footprint_file file = {.kind = kind, .name = strdup(mapping->name)};
 		if (file.name == NULL || !gh_vector_push(&footprint->files, file)) {
 			free(file.name);
 			footprint->files.failed = true;
@@ -339,8 +351,8 @@ static void add_other(struct maker *maker, size_t number)
 	whole->size += part.size;
 	whole->resident += part.resident;
 	whole->swapped += part.swapped;
-	if (kind == GH_FOOTPRINT_FILES)
-		add_file(maker->footprint, mapping, &part);
+	if (kind == GH_FOOTPRINT_FILES || kind == GH_FOOTPRINT_DEVICES)
+		add_file(maker->footprint, kind, mapping, &part);
 }
 
 static bool is_kernels(const char *name)
@@ -348,11 +360,12 @@ static bool is_kernels(const char *name)
 	return gh_starts_with(name, "[v"); /* [vdso], [vvar], [vsyscall] */
 }
 
-/* MAPPING is not to be used yet. In core files such memory may be readable. */
+/* MAPPING is not to be used yet, or has no memory yet. In core files such memory may be readable.
+ */
 static bool is_reserved(const struct maker *maker, const struct gh_mapping *mapping)
 {
 	return mapping->inode == 0 && mapping->resident == 0 && mapping->swapped == 0 &&
-	       (mapping->access[0] != 'r' ||
+	       (mapping->access[0] != 'r' || mapping->is_spare ||
 		(maker->pages.pagemap < 0 && mapping->access[1] != 'w'));
 }
 
@@ -361,48 +374,16 @@ static void add_all(struct maker *maker)
 	for (size_t i = 0; i < maker->mapped.count; i++) {
 		struct mapped *mapped = &maker->mapped.items[i];
 		mapped->mapping.name = mapped->name;
-		if (is_reserved(maker, &mapped->mapping) || is_kernels(mapped->name))
+		if (is_kernels(mapped->name))
 			continue;
-		if (mapped->mapping.inode == 0 && is_heap(maker, &mapped->mapping))
+		if (is_reserved(maker, &mapped->mapping))
+			maker->footprint->parts[GH_FOOTPRINT_RESERVED].size +=
+			    mapped->mapping.end - mapped->mapping.start;
+		else if (mapped->mapping.inode == 0 && is_heap(maker, &mapped->mapping))
 			add_heap(maker, &mapped->mapping);
 		else
 			add_other(maker, i);
 	}
-}
-
-/* What there is of objects, and of the runtime's own. */
-static void add_totals(struct gh_footprint *footprint, struct gh_process *process,
-		       const struct gh_spans *spans)
-{
-	static const enum gh_dump_counter own[] = {GH_DUMP_MSPAN_SYS, GH_DUMP_MCACHE_SYS,
-						   GH_DUMP_BUCKHASH_SYS, GH_DUMP_GC_SYS,
-						   GH_DUMP_OTHER_SYS};
-	struct gh_dump_memstats stats;
-	struct gh_dump_totals totals = {0};
-	gh_dump_count_objects(spans, process, &totals);
-	gh_memstats_find(&stats, &footprint->collections, process, spans, &totals);
-	footprint->objects = totals.bytes;
-	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
-		footprint->runtime += stats.counters[own[i]];
-}
-
-/* Sums up the goroutines' stacks, and notes the largest. */
-static void add_stacks(struct gh_footprint *footprint, struct gh_process *process)
-{
-	struct gh_goroutines all;
-	struct gh_goroutine g;
-	struct gh_error err;
-	if (!gh_goroutines_find(&all, process, &err))
-		return;
-	while (gh_goroutines_next(&all, process, &g)) {
-		uint64_t size = g.stack_high > g.stack_low ? g.stack_high - g.stack_low : 0;
-		footprint->stacks += size;
-		if (size <= footprint->deepest)
-			continue;
-		footprint->deepest = size;
-		footprint->deepest_id = g.id;
-	}
-	gh_goroutines_free(&all);
 }
 
 static bool find_heap(struct maker *maker, struct gh_error *err)
@@ -414,8 +395,7 @@ static bool find_heap(struct maker *maker, struct gh_error *err)
 	if (found) {
 		add_pieces(maker, &spans);
 		gh_own_memory_find(&maker->own, maker->process, &spans);
-		add_stacks(maker->footprint, maker->process);
-		add_totals(maker->footprint, maker->process, &spans);
+		gh_footprint_add_totals(maker->footprint, maker->process, &spans);
 	}
 	gh_spans_free(&spans);
 	gh_rtypes_free(&types);

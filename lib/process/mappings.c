@@ -31,8 +31,10 @@ static bool read_line(char *line, struct gh_mapping *mapping)
 static void read_flags(const char *flags, struct gh_mapping *mapping)
 {
 	mapping->huge = strstr(flags, " ht") != NULL;
-	mapping->left_out = strstr(flags, " dd") != NULL || strstr(flags, " io") != NULL ||
-			    strstr(flags, " pf") != NULL;
+	mapping->is_device = strstr(flags, " io") != NULL || strstr(flags, " pf") != NULL;
+	mapping->left_out = strstr(flags, " dd") != NULL || mapping->is_device;
+	mapping->is_locked = strstr(flags, " lo") != NULL;
+	mapping->is_spare = strstr(flags, " nr") != NULL;
 }
 
 /* Reads a line of smaps that tells of MAPPING: KEY: NUMBER kB, or its flags. */

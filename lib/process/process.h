@@ -5,7 +5,7 @@
  *
  * - memory.c: the memory, read from any struct gh_memory in blocks that are read ahead and kept;
  *   process.c: words in it;
- * - mappings.c: what is mapped; footprint.c, footprint_pages.c: what all memory is used for;
+ * - mappings.c: what is mapped; footprint.c, footprint_*.c: what all memory is used for;
  *   malloc_memory.c, runtime_memory.c, live_go_memory.c: what C's malloc and the runtime have;
  *   malloc_blocks.c: the blocks that malloc has given out; dump_c_memory.c: these in a dump;
  * - mapped_files.c, other_modules.c: the files that are in it, where Go libraries are found, and
@@ -191,6 +191,7 @@ struct gh_mapping {
 	uint64_t own;      /* bytes in memory that are no file's; likewise */
 	bool huge;         /* of huge pages that are reserved for that; likewise */
 	bool left_out;     /* no core file has it: a device, or by the process's advice; likewise */
+	bool is_device, is_locked, is_spare; /* its flags have io or pf; lo; nr; likewise */
 };
 
 /* Fills WRITABLE, to be freed, with what the process of CORE could write, and was its own. */
@@ -215,16 +216,14 @@ struct gh_mapped_file { /* the program of a process, or a library that it has lo
 
 struct gh_mapped_files GH_VECTOR(struct gh_mapped_file); /* by address */
 
-/* Adds those of the running process PID to FILES that have code. False, and errno set, if it cannot
- * be asked. Source: proc_pid_maps(5). */
+/* Adds those of process PID that have code. False, and errno set, if it cannot be asked. */
 bool gh_mapped_files_live(struct gh_mapped_files *files, int pid);
 
 /* The entry point of the program that the running process PID has, which is on ARCH. 0 if it is not
  * known: errno says why, or is 0 if the process has ended. */
 uint64_t gh_live_entry(int pid, const struct gh_arch *arch);
 
-/* The same of CORE, by its note NT_FILE. False if it has none. Source: fill_files_note in the
- * kernel's fs/binfmt_elf.c. */
+/* The same of CORE, by its note NT_FILE. False if it has none. */
 bool gh_mapped_files_core(struct gh_mapped_files *files, const struct gh_image *core);
 
 /* Finds how far the library IMAGE, which is one of FILES, is loaded above its own addresses. What
@@ -233,8 +232,7 @@ bool gh_mapped_files_core(struct gh_mapped_files *files, const struct gh_image *
 bool gh_mapped_files_find(const struct gh_mapped_files *files, const struct gh_memory *memory,
 			  const struct gh_image *image, uint64_t *bias, struct gh_error *err);
 
-/* The file of IMAGE, which is one of FILES by its path, is another than was loaded: it has been
- * replaced since. */
+/* The file of IMAGE, one of FILES by its path, is not the one that was loaded. */
 bool gh_mapped_files_replaced(const struct gh_mapped_files *files, const struct gh_memory *memory,
 			      const struct gh_image *image);
 
@@ -413,20 +411,24 @@ enum gh_footprint_kind {
 	GH_FOOTPRINT_THREADS,   /* stacks of threads */
 	GH_FOOTPRINT_RUNTIME,   /* the Go runtime's own, outside its heap */
 	GH_FOOTPRINT_ANONYMOUS, /* no file's, and none of the above */
+	GH_FOOTPRINT_RESERVED,  /* addresses, without memory */
 	GH_FOOTPRINT_SHARED,    /* shared with other processes, and no file's */
+	GH_FOOTPRINT_PINNED,    /* the same that stays in memory, as for a device */
+	GH_FOOTPRINT_DEVICES,   /* devices, which are not to be read */
 	GH_FOOTPRINT_PROGRAM,   /* the program and its libraries, with their variables */
 	GH_FOOTPRINT_FILES,     /* other files */
 	GH_FOOTPRINT_KINDS
 };
 
 struct gh_footprint_part { /* in bytes */
-	uint64_t size;     /* that is mapped, and may be read */
+	uint64_t size;     /* that is mapped */
 	uint64_t resident; /* in memory; in a core file, pages that are not all zeros */
 	uint64_t swapped;  /* in swap */
 };
 
 struct gh_footprint_file {
-	char *name; /* as the kernel has it; owned */
+	enum gh_footprint_kind kind; /* of files, or of devices */
+	char *name;                  /* as the kernel has it; owned */
 	struct gh_footprint_part part;
 };
 
@@ -441,8 +443,8 @@ struct gh_footprint {
 	struct GH_VECTOR(struct gh_footprint_file) files; /* in no order; owned */
 };
 
-/* Finds that of PROCESS, a copy of the running process PID. False (ERR filled) if its memory may
- * not be looked at, it has no Go heap, or memory ran out. In any case to be freed. */
+/* Finds that of PROCESS, a copy of the running process PID. False (ERR filled) if it may not be
+ * looked at, has no Go heap, or memory ran out. In any case to be freed. */
 bool gh_footprint_live(struct gh_footprint *footprint, struct gh_process *process, int pid,
 		       struct gh_error *err);
 
@@ -481,8 +483,7 @@ struct gh_map_shape {
 /* The shape of buckets of strings to strings, with pointers of WORD bytes. */
 struct gh_map_shape gh_map_shape_of_strings(unsigned word);
 
-/* How many entries the map whose header is at HEADER says that it has. False if it cannot be read.
- */
+/* How many entries the map with its header at HEADER has. False if it cannot be read. */
 bool gh_map_count(struct gh_process *process, const struct gh_map_shape *shape, uint64_t header,
 		  uint64_t *count);
 

@@ -44,6 +44,12 @@ static const struct {
     [GH_FOOTPRINT_SHARED] =
 	{"shared", "shared memory",
 	 "The program shares it with others, or with its threads: no Go object is there."},
+    [GH_FOOTPRINT_RESERVED] = {"reserved", "addresses that are reserved, without memory",
+			       "No memory is behind them."},
+    [GH_FOOTPRINT_PINNED] = {"pinned", "pinned shared memory",
+			     "It is locked in memory, as for a device: no Go object is there."},
+    [GH_FOOTPRINT_DEVICES] = {"devices", "devices, which goheap does not read",
+			      "No Go object is there."},
     [GH_FOOTPRINT_PROGRAM] = {"program", "the program and its libraries", "The rest is small."},
     [GH_FOOTPRINT_FILES] = {"files", "mapped files",
 			    "The system takes pages of files back when it needs memory."},
@@ -142,19 +148,24 @@ static struct row make_rows(const struct gh_footprint *footprint, struct row *ro
 static int compare_files(const void *left, const void *right)
 {
 	const struct gh_footprint_file *a = left, *b = right;
-	return a->part.resident > b->part.resident ? -1 : a->part.resident < b->part.resident;
+	if (a->part.resident != b->part.resident)
+		return a->part.resident > b->part.resident ? -1 : 1;
+	return a->part.size > b->part.size ? -1 : a->part.size < b->part.size;
 }
 
-/* Prints the files that have most in memory. */
-static void print_files(struct gh_emit *emit, const struct gh_footprint *footprint, uint64_t whole)
+/* Prints the files, or devices, that have most in memory. */
+static void print_files(struct gh_emit *emit, const struct gh_footprint *footprint,
+			enum gh_footprint_kind kind, uint64_t whole)
 {
 	struct gh_footprint_file *files = footprint->files.items;
-	size_t count = footprint->files.count;
+	size_t count = footprint->files.count, shown = 0;
 	if (count > 0)
 		qsort(files, count, sizeof(*files), compare_files);
-	for (size_t i = 0; i < count && (emit->json || i < SHOWN_FILES); i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct row row = make_row(&files[i].part, whole);
-		row.part = "file";
+		if (files[i].kind != kind || (shown++ >= SHOWN_FILES && !emit->json))
+			continue;
+		row.part = kind == GH_FOOTPRINT_FILES ? "file" : "device";
 		row.file = files[i].name;
 		gh_emit_row(emit, columns, &row);
 	}
@@ -303,7 +314,9 @@ static void print(const struct gh_footprint *footprint, bool is_live,
 			continue;
 		gh_emit_row(&emit, columns, &rows[i]);
 		if (rows[i].part == kinds[GH_FOOTPRINT_FILES].key)
-			print_files(&emit, footprint, all.resident);
+			print_files(&emit, footprint, GH_FOOTPRINT_FILES, all.resident);
+		if (rows[i].part == kinds[GH_FOOTPRINT_DEVICES].key)
+			print_files(&emit, footprint, GH_FOOTPRINT_DEVICES, all.resident);
 	}
 	gh_emit_row(&emit, columns, &all);
 	print_collections(&footprint->collections, is_live, options->json);
