@@ -222,9 +222,57 @@ check_crash() {
 	has "$name: Go's functions" "$(cat "$work/text")" '^main\._Cfunc_abort_in_c\(\)'
 }
 
+# liar FUNCTION: the functions that are told of that goroutine, up to the Go function that called C, without C's own library.
+liar() {
+	goroutine "main.$1" "$work/live" | sed -nE "/^created /d; s/ in (liars|library\.so)(\.stripped)?\$//p; s/^(library\.so\+)0x[0-9a-f]+\$/\1/p; s/^(main\.[^(]*)\(.*/\1/p" | paste -sd ' '
+}
+
+# check_liars: C code whose call frame information leads nowhere, in circles and out of memory: what is before that is told, and Go's
+# functions are. Of a library that has none, or was removed or replaced since, no more is told than is certain.
+check_liars() {
+	local name="Go $1, lies" what expected range flags
+	sample "$name" "$1" liars || return
+	cat >"$work/library.c" <<-'END'
+		static __attribute__((noinline, noclone)) int deeper(int (*wait)(void)) { volatile int r = wait(); return r + 1; }
+		int library_waits(int (*wait)(void)) { volatile int r = deeper(wait); return r + 1; }
+	END
+	cat >"$work/other.c" <<-'END'
+		int decoy_one(int x) { return x * 3; }
+		int decoy_two(int x) { return decoy_one(x) + 7; }
+	END
+	for what in whole bare removed replaced; do
+		flags=()
+		[ "$what" != bare ] || flags=(-fno-asynchronous-unwind-tables -fno-unwind-tables -fomit-frame-pointer)
+		"$CC" -shared -fPIC -O2 "${flags[@]}" -o "$work/library.so" "$work/library.c"
+		run_until_ready "$directory/liars.stripped" "$work/library.so"
+		case $what in
+		removed) rm "$work/library.so" ;;
+		replaced)
+			"$CC" -shared -fPIC -O2 -o "$work/other.so" "$work/other.c"
+			mv "$work/other.so" "$work/library.so"
+			;;
+		esac
+		timeout 20 "$GOHEAP" goroutines -p "$pid" -e "$directory/liars" >"$work/live" 2>"$work/why"
+		expected="wait_forever deeper"
+		range=$(awk '$6 ~ /library\.so$/ && $3 ~ /^0+$/ { print $1 }' "/proc/$pid/maps")
+		case $what in
+		whole) expected+=" library_waits in_library" ;;
+		# Who may not administer the system does not get at what was removed.
+		removed | replaced) [ -r "/proc/$pid/map_files/$range" ] && expected+=" library_waits in_library" || expected="wait_forever library.so+" ;;
+		esac
+		equal "$name: a library, $what" "$expected main._Cfunc_in_library main.inLibrary" "$(liar inLibrary | sed -E 's/_cgo_[0-9a-f]*_Cfunc_in_library/in_library/')"
+		end "$pid"
+	done
+	for what in endless overflow huge wild null; do
+		equal "$name: $what" "wait_forever in_$what main._Cfunc_in_$what main.in${what^}" "$(liar "in${what^}")"
+	done
+	has "$name: climb" "$(liar inClimb)" '^wait_forever( in_climb)+ main\._Cfunc_in_climb main\.inClimb$'
+}
+
 for release in $(releases 1.19 1.24 1.27); do
 	check "$release"
 	is_newest "$release" || continue
+	check_liars "$release"
 	check_library "$release"
 	check_crash "$release"
 	check_arm64 "$release"

@@ -58,24 +58,37 @@ static void add_program(struct gh_c_stacks *stacks)
 		gh_c_code_add(stacks->code, fd, name, process->bias);
 }
 
-/* Adds FILE, if it is what the process has loaded, and still there. */
-static void add_library(struct gh_c_stacks *stacks, struct gh_mapped_file *file)
+/* Adds the file at PATH, if it is what the process has loaded as FILE. False if it is not. */
+static bool add_file(struct gh_c_stacks *stacks, const struct gh_mapped_file *file, char *path)
 {
-	struct gh_mapped_files one = {.items = file, .count = 1};
+	struct gh_mapped_file there = {.path = path, .start = file->start, .end = file->end};
+	struct gh_mapped_files one = {.items = &there, .count = 1};
 	struct gh_error err;
 	struct gh_image image;
 	struct stat st;
 	uint64_t bias;
-	if (!gh_image_open_unrelocated(&image, file->path, &err))
-		return;
+	if (!gh_image_open_unrelocated(&image, path, &err))
+		return false;
 	bool found =
 	    gh_mapped_files_find(&one, stacks->process->memory.source, &image, &bias, &err);
-	int fd = found ? gh_open_file(file->path, &st, &err) : -1;
-	if (fd >= 0 && gh_is_same_file(&st, &image.file))
+	int fd = found ? gh_open_file(path, &st, &err) : -1;
+	found = fd >= 0 && gh_is_same_file(&st, &image.file);
+	if (found)
 		gh_c_code_add(stacks->code, fd, file->path, bias);
 	else if (fd >= 0)
 		close(fd);
 	gh_image_close(&image);
+	return found;
+}
+
+/* Adds FILE, if it is what the process has loaded; of one that was removed or replaced since what
+ * the kernel still has of it. */
+static void add_library(struct gh_c_stacks *stacks, const struct gh_mapped_file *file)
+{
+	char path[64];
+	if (!add_file(stacks, file, file->path) &&
+	    gh_mapped_file_in_memory(path, sizeof(path), stacks->process->pid, file->start))
+		add_file(stacks, file, path);
 }
 
 /* Finds the code of the process, once. False if it cannot be found. */

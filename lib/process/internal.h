@@ -487,4 +487,9 @@ bool gh_goroutine_probe(const struct gh_goroutines *all, struct gh_process *proc
  * these. What runs out of memory is as if the process had no more. */
 void gh_goroutines_scan(struct gh_goroutines *all, struct gh_process *process);
 
+/* Writes to PATH, of SIZE bytes, by what the file can be opened that process PID has mapped at
+ * START, though it was removed or replaced since: who may administer the system may. False if there
+ * is none. Source: /proc/pid/map_files in `man 5 proc'. */
+bool gh_mapped_file_in_memory(char *path, size_t size, int pid, uint64_t start);
+
 #endif

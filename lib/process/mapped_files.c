@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +104,30 @@ bool gh_mapped_files_live(struct gh_mapped_files *files, int pid)
 	bool listed = gh_mappings_live(pid, "maps", take_file, &lister);
 	free(lister.name);
 	return listed && !files->failed;
+}
+
+/* What is looked for among mappings. */
+struct in_memory {
+	char *path;
+	size_t size;
+	uint64_t start;
+	bool found;
+};
+
+static void take_in_memory(void *context, int pid, struct gh_mapping *mapping)
+{
+	struct in_memory *wanted = context;
+	if (mapping->start != wanted->start || mapping->inode == 0)
+		return;
+	snprintf(wanted->path, wanted->size, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid,
+		 mapping->start, mapping->end);
+	wanted->found = true;
+}
+
+bool gh_mapped_file_in_memory(char *path, size_t size, int pid, uint64_t start)
+{
+	struct in_memory wanted = {path, size, start, false};
+	return pid != 0 && gh_mappings_live(pid, "maps", take_in_memory, &wanted) && wanted.found;
 }
 
 static void take_unbacked(void *context, int pid, struct gh_mapping *mapping)
