@@ -243,8 +243,6 @@ struct gh_dump {
 	struct GH_VECTOR(struct gh_dump_c_wait) c_waits;   /* by goroutine */
 	struct GH_VECTOR(struct gh_dump_part) c_memory;    /* by address */
 	struct GH_VECTOR(uint64_t) c_words;                /* likewise */
-};
-
 	struct GH_VECTOR(struct gh_dump_call) calls;       /* by m */
 	struct gh_dump_lost lost;
 	struct gh_dump_damage damage;

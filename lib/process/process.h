@@ -6,8 +6,8 @@
  * - memory.c: the memory, read from any struct gh_memory in blocks that are read ahead and kept;
  *   process.c: words in it;
  * - mappings.c: what is mapped; footprint.c, footprint_*.c: what all memory is used for;
- *   malloc_memory.c, runtime_memory.c, live_go_memory.c: what C's malloc and the runtime have;
- *   malloc_blocks.c: the blocks that malloc has given out; dump_c_memory.c: these in a dump;
+ *   malloc_memory.c, malloc_blocks.c, runtime_memory.c, live_go_memory.c: what C and the runtime
+ * have;
  * - mapped_files.c, other_modules.c: the files that are in it, where Go libraries are found, and
  *   those that have code of its program's runtime;
  * - live_counters.c: how much a running process has, to be asked again and again;
@@ -43,11 +43,8 @@
 #include "lib/util/numbermap.h"
 #include "lib/util/vector.h"
 
-/* The memory of a process or of a core file, wherever it is read from. */
-
-/* How much is read ahead: memory is read and kept in blocks of these many bytes, however little is
- * asked for. It is a multiple of every machine's page, and the most that GDB is asked for at once.
- */
+/* The memory of a process or of a core file is read, and kept, in blocks of so many bytes, however
+ * little is asked for: a multiple of every machine's page, and the most that GDB is asked for. */
 #define GH_PROCESS_BLOCK (1 << 16)
 
 struct gh_process_block {
@@ -316,17 +313,16 @@ struct gh_live_sample {       /* 0 for what is not known */
 	uint64_t goroutines;  /* the most that there were at once */
 };
 
-/* Finds the words of the process PID, which runs the program of TAB, of Go 1.MINOR. HEAP is known
- * from Go 1.19 on, once there was a collection. */
+/* Finds those of PID, which runs the program of TAB. HEAP is known from Go 1.19 on, once there was
+ * a collection. */
 void gh_live_counters_find(struct gh_live_counters *counters, int pid, const struct gh_pclntab *tab,
 			   int minor);
 
-/* Reads what they say now. False if the process has ended. Sources: /proc/PID/statm and stat. */
+/* Reads what they say now. False if the process has ended. */
 bool gh_live_counters_read(const struct gh_live_counters *counters, struct gh_live_sample *sample);
 
 /* The memory and threads of a running process, as they were at one moment. Interfaces:
  * process_vm_readv(2), and /proc/PID/maps, pagemap and auxv, proc(5). */
-
 struct gh_live_range {  /* memory that the process may write */
 	uint64_t start; /* address in the process */
 	uint64_t size;  /* in bytes */
@@ -338,6 +334,7 @@ struct gh_live_range {  /* memory that the process may write */
 struct gh_live_ranges GH_VECTOR(struct gh_live_range);
 
 #define GH_LIVE_DESCRIPTION_MAX 128 /* more than the part of runtime.mspan that is kept */
+
 /* A part of the memory whose contents may be a little older than the rest: a span of objects
  * without pointers, as long as they are the same objects. */
 struct gh_live_part {
@@ -367,8 +364,7 @@ struct gh_live_copy {
 	bool bare;                    /* of PARTS it has first words, then zeros */
 	struct gh_live_parts parts;
 	struct gh_live_ranges ranges;    /* by address */
-	struct gh_live_ranges constants; /* what the process may not write of its files, likewise:
-					    no copies */
+	struct gh_live_ranges constants; /* of files, which it may not write: no copies */
 	struct gh_writable writable;     /* the mappings that the ranges are of */
 	int pagemap;                     /* of goheap itself, for what was copied; owned */
 	struct gh_thread_registers threads;
@@ -380,9 +376,9 @@ struct gh_live_copy {
 
 /* Copies the writable memory of the process PID, which has the program of TAB, of Go 1.MINOR, as
  * its program or one of its libraries, while it runs: what changes meanwhile may not fit together.
- * TAB is the caller's and outlives the copy.
- * A BARE copy has no contents of most objects without pointers. False (ERR filled) if there is no
- * such process, it may not be read, or less memory is free than the copy takes. To be freed. */
+ * TAB is the caller's and outlives it. A BARE copy has no contents of most objects without
+ * pointers. False (ERR filled) if there is no such process, it may not be read, or there is too
+ * little memory for the copy. To be freed. */
 bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_pclntab *tab,
 			  int minor, enum gh_live_bare bare, struct gh_error *err);
 
@@ -398,9 +394,8 @@ struct gh_memory gh_live_copy_memory(const struct gh_live_copy *live);
 
 void gh_live_copy_free(struct gh_live_copy *live);
 
-/* What the memory of a process is used for. Interfaces: /proc/PID/smaps and pagemap, proc(5) and
- * admin-guide/mm/pagemap.rst of the kernel; type mheap in src/runtime/mheap.go; malloc/arena.c and
- * malloc/malloc.c of glibc. */
+/* What the memory of a process is used for. Interfaces: /proc/PID/smaps and pagemap, proc(5); type
+ * mheap in src/runtime/mheap.go; malloc/arena.c and malloc/malloc.c of glibc. */
 
 enum gh_footprint_kind {
 	GH_FOOTPRINT_OBJECTS,   /* the Go heap: spans of objects */
