@@ -62,7 +62,9 @@ run_shown() {
 		as_typed "exec \"\$GOHEAP\" ${2#goheap }" >"$work/out" 2>"$work/errors" &
 		wait_until grep -q '^http://' "$work/out"
 		status=$?
-		end $!
+		# The shell in between has it for a child, if there is one.
+		kill "$(pgrep -P $! || echo $!)"
+		wait $! 2>"$work/why"
 		;;
 	"dlv "*)
 		[ -n "$delve" ] || { skip "$1: $2" "no Delve for it"; return; }
@@ -173,6 +175,7 @@ check_tasks() {
 		run_tasks "goheap-gdb(7)" "$work/tasks.goheap-gdb"
 		check_launch
 	fi
-	end "$pid"
+	# Its input may have ended with that of Delve's server.
+	end "$pid" 2>"$work/why"
 	exec 7>&-
 }
