@@ -405,6 +405,8 @@ outputs() {
 struck() {
 	local i
 	for ((i = 0; i < $2; i++)); do
+		# One that is to be replaced has a name of its own for a moment, which nobody can remove who is killed.
+		rm -f "$work/core"
 		"$work/strike" "$pid" "$1" $((RANDOM * (i % 3))) $((i % 2)) "$GOHEAP" core "$pid" --force -o "$work/core" 2>"$work/why"
 	done
 }

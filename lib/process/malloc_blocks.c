@@ -159,6 +159,24 @@ static uint64_t add_mapped(struct finder *finder, uint64_t address, uint64_t end
 	return address + size;
 }
 
+/* In a static program the variables of its first thread come before the chunks of the main arena:
+ * so many bytes of a mapping are looked at for the first chunk. */
+#define BEFORE_CHUNKS (1U << 18)
+
+/* Adds the chunks from START to END that begin no more than ROOM bytes after START. Gives where
+ * they end; 0 if there are none. */
+static uint64_t add_chunks(struct finder *finder, uint64_t start, uint64_t end, uint64_t room)
+{
+	for (uint64_t at = start; at <= start + room && at < end; at += HEADER) {
+		uint64_t chain = add_chain(finder, at, end);
+		if (chain == 0)
+			continue;
+		add_part(finder, at, chain);
+		return chain;
+	}
+	return 0;
+}
+
 /* Adds what of malloc's is from START to END, memory of no file. The kernel puts together what is
  * mapped side by side. */
 static void add_mapping(struct finder *finder, uint64_t start, uint64_t end)
@@ -169,24 +187,35 @@ static void add_mapping(struct finder *finder, uint64_t start, uint64_t end)
 		uint64_t next = add_heap(finder, at, end);
 		if (next == 0)
 			next = add_mapped(finder, at, end);
-		if (next == 0 && (next = add_chain(finder, at, end)) != 0)
-			add_part(finder, at, next);
-		at = gh_footprint_next_page(&pages, next != 0 ? next : gh_page_end(at), end);
+		if (next == 0)
+			next = add_chunks(finder, at, end, at == start ? BEFORE_CHUNKS : 0);
+		/* Chunks that are corrupt end anywhere. */
+		at = next != 0 && next % GH_LEAST_PAGE == 0 ? next
+							    : gh_page_end(next != 0 ? next : at);
+		at = gh_footprint_next_page(&pages, at, end);
 	}
 }
 
-/* The number of the chunk that comes after one in a list that ends with 0, whose link is at
- * ADDRESS; SIZE_MAX at the end. PLACE is how far the link's value is after the chunk. From glibc
- * 2.32 on the value is not plain (PROTECT_PTR). */
-static size_t next_listed(struct finder *finder, uint64_t address, uint64_t place)
+/* The number of the chunk of SIZE bytes at ADDRESS, or SIZE_MAX. */
+static size_t chunk_of(const struct finder *finder, uint64_t address, uint64_t size)
 {
-	uint64_t value = word_at(finder, address);
-	size_t plain = chunk_at(finder, value - place);
-	return plain != SIZE_MAX ? plain : chunk_at(finder, (value ^ address >> 12) - place);
+	size_t number = chunk_at(finder, address);
+	bool is = number != SIZE_MAX && finder->chunks.items[number].size == size;
+	return is ? number : SIZE_MAX;
 }
 
-/* Notes that the chunks of a list are not given out, from NUMBER on: they are linked by their
- * third word, to PLACE in the next chunk. */
+/* The number of the chunk that comes after CHUNK in a list of chunks of one size, which ends with
+ * 0; SIZE_MAX at the end. Its link, its third word, is to PLACE in the next chunk. From glibc 2.32
+ * on that is not plain (PROTECT_PTR), and may look like the address of another chunk. */
+static size_t next_listed(struct finder *finder, const struct chunk *chunk, uint64_t place)
+{
+	uint64_t address = chunk->address + HEADER;
+	uint64_t value = word_at(finder, address);
+	size_t protected = chunk_of(finder, (value ^ address >> 12) - place, chunk->size);
+	return protected != SIZE_MAX ? protected : chunk_of(finder, value - place, chunk->size);
+}
+
+/* Notes that the chunks of a list are not given out, from NUMBER on. */
 static void free_list(struct finder *finder, size_t number, uint64_t place)
 {
 	for (unsigned i = 0; i < MOST_LISTED && number != SIZE_MAX; i++) {
@@ -194,7 +223,7 @@ static void free_list(struct finder *finder, size_t number, uint64_t place)
 		if (chunk->free)
 			break;
 		chunk->free = 1;
-		number = next_listed(finder, chunk->address + HEADER, place);
+		number = next_listed(finder, chunk, place);
 	}
 }
 

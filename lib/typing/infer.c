@@ -110,9 +110,11 @@ static void glance(const struct gh_infer *infer, uint32_t object, struct gh_view
 	view->in_c = gh_dump_is_c(heap->dump, place.address);
 }
 
-/* Blocks of C's malloc that have pages of their own are larger than this, in bytes, unless it was
- * told otherwise (M_MMAP_THRESHOLD). */
-#define C_PAGED (128 << 10)
+/* VIEW is a block of C's malloc that has pages of its own: two words come before it. */
+static bool is_paged(const struct gh_view *view)
+{
+	return view->address % 4096 == 16 && view->size % 4096 == 4096 - 16;
+}
 
 /* The allocator gives an object like VIEW's for a value of SIZE bytes: Go's, or C's malloc, whose
  * blocks are of 24 bytes and, from there on, multiples of 16 more, if what were left of a free one
@@ -121,7 +123,7 @@ static bool is_made_for(const struct gh_infer *infer, const struct gh_view *view
 {
 	if (view->in_c)
 		return size > 0 && size <= view->size &&
-		       view->size - size < (view->size < C_PAGED ? 32 : 4096);
+		       view->size - size < (is_paged(view) ? 4096 : 32);
 	return gh_allocator_size(&infer->allocator, size, !view->no_pointers) == view->size;
 }
 

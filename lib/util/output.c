@@ -185,9 +185,23 @@ FILE *gh_output_stream(const struct gh_output *out, struct gh_error *err)
 	return NULL;
 }
 
+/* Gives the file, which has no name yet, its own at once, if no other file has that: whoever ends
+ * the program meanwhile leaves nothing behind. */
+static bool name_at_once(struct gh_output *out)
+{
+	char *name = out->temp == NULL ? strdup(out->path) : NULL;
+	if (name == NULL || !name_file(out->fd, out->path)) {
+		free(name);
+		return false;
+	}
+	/* It is the file's last, too: to be renamed to that changes nothing. */
+	out->temp = name;
+	return true;
+}
+
 bool gh_output_commit(struct gh_output *out, struct gh_error *err)
 {
-	bool named = gh_output_name(out, err);
+	bool named = name_at_once(out) || gh_output_name(out, err);
 	/* Some file systems, NFS among them, report a failed write only when the file is closed
 	 * (close(2)). */
 	bool closed = close(out->fd) == 0;

@@ -238,12 +238,21 @@ START_TEST(a_file_gets_a_name_that_none_has)
 		}
 		write_file(other, "other");
 	}
+	write_file("new", "old");
 	ck_assert(gh_output_open(&out, "new", GH_OUTPUT_PUBLIC, &err));
 	ck_assert(!gh_output_name(&out, &err));
 	ck_assert_str_eq(err.text, "new: cannot write: File exists");
 	ck_assert_ptr_null(out.temp);
 	ck_assert(!gh_output_commit(&out, &err));
-	ck_assert_uint_eq(count_files(), 100);
+	ck_assert_uint_eq(count_files(), 101);
+	ck_assert_str_eq(read_file("new"), "old");
+	/* Where no file is to be replaced, none is needed. */
+	ck_assert_int_eq(unlink("new"), 0);
+	ck_assert(gh_output_open(&out, "new", GH_OUTPUT_PUBLIC, &err));
+	ck_assert(gh_write_all(out.fd, "first", 5));
+	ck_assert(gh_output_commit(&out, &err));
+	ck_assert_str_eq(read_file("new"), "first");
+	ck_assert_uint_eq(count_files(), 101);
 	snprintf(expected, sizeof(expected), "new.%ld-0.tmp", (long)getpid());
 	ck_assert_str_eq(read_file(expected), "other");
 }
