@@ -131,7 +131,7 @@ check_release 1.27 "-ldflags=-linkmode=external -extldflags=-static"
 if in_full "position-independent, and malloc told otherwise"; then
 	check_release 1.27 -buildmode=pie
 	for tunable in tcache_count=100 tcache_count=0 mxfast=80 perturb=85 mmap_threshold=4096 arena_max=1; do
-		GLIBC_TUNABLES=glibc.malloc.$tunable check_release 1.27
+		GLIBC_TUNABLES=glibc.malloc.$tunable check_release 1.27 && ok "malloc told $tunable"
 	done
 fi
 check_large 1.27

@@ -60,6 +60,7 @@ arguments() {
 # plain FILE: an answer without what is of the moment.
 plain() {
 	tr -d '\0' <"$1" | sed -E -e "s#$work/root/#/#g; s#(^| )(/|\./)(out/|app\b|core\b|dump\b)#\1\3#g; s/paused [0-9]+ ms/paused N ms/; s/user root$/user 0/" \
+		-e 's/ for at least [0-9.]+ (ms|s|min|h)( [0-9]+ (s|min))?//g' \
 		-e '/mapped|resident|collector|waited|asleep|free but kept|^up [0-9]|for (at least )?[0-9]+ (s|min)/s/[0-9][0-9.,]*/N/g'
 }
 
@@ -88,6 +89,11 @@ answer() {
 	# Another process of Go's may begin or end meanwhile.
 	if [ "$2" = ps ]; then
 		awk -v pid="$pid" 'NR == 1 || $1 == pid { print $1, $2 == "root" ? "0" : $2, $3, $NF }' "$work/printed" >"$work/row"
+		mv "$work/row" "$work/printed"
+	fi
+	# Each look wakes threads: the calls that they are in change.
+	if [ "$2" = threads ]; then
+		cut -f 1-3 "$work/printed" >"$work/row"
 		mv "$work/row" "$work/printed"
 	fi
 	{

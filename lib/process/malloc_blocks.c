@@ -257,6 +257,13 @@ static const struct {
 	unsigned count;
 } caches[] = {{1, 64}, {2, 64}, {2, 76}};
 
+/* CHUNK is one that malloc gives for SIZE bytes: what would be left of it is too small. */
+static bool is_for(const struct chunk *chunk, uint64_t size)
+{
+	uint64_t least = (size + WORD + HEADER - 1) & ~(uint64_t)(HEADER - 1);
+	return chunk->size >= least && chunk->size < least + LEAST_CHUNK;
+}
+
 /* Notes what threads keep for themselves, in blocks of malloc's. */
 static void free_caches(struct finder *finder)
 {
@@ -264,9 +271,8 @@ static void free_caches(struct finder *finder)
 		const struct chunk *chunk = &finder->chunks.items[i];
 		for (size_t k = 0; k < sizeof(caches) / sizeof(caches[0]) && !chunk->free; k++) {
 			uint64_t counts = (uint64_t)caches[k].width * caches[k].count;
-			uint64_t size = counts + (uint64_t)WORD * caches[k].count;
 			uint64_t heads = chunk->address + HEADER + counts;
-			if (chunk->size == ((size + WORD + HEADER - 1) & ~(uint64_t)(HEADER - 1)) &&
+			if (is_for(chunk, counts + (uint64_t)WORD * caches[k].count) &&
 			    take_heads(finder, heads, caches[k].count, HEADER, false))
 				take_heads(finder, heads, caches[k].count, HEADER, true);
 		}
