@@ -365,12 +365,13 @@ shared_names() {
 }
 
 # The same process by its number, by its number after -p, and by the name of its program.
-# lasting COMMAND: what it printed, of threads without the calls that they are in: each look wakes them.
+# lasting COMMAND: what it printed, without for how long threads have been asleep, and without the calls that they are in where
+# these are columns: each look wakes them.
 lasting() {
 	if [[ $1 = threads* ]]; then
 		cut -f 1-3
 	else
-		cat
+		sed -E 's/ for at least [0-9]+ s//g'
 	fi
 }
 

@@ -60,7 +60,7 @@ arguments() {
 # plain FILE: an answer without what is of the moment.
 plain() {
 	tr -d '\0' <"$1" | sed -E -e "s#$work/root/#/#g; s#(^| )(/|\./)(out/|app\b|core\b|dump\b)#\1\3#g; s/paused [0-9]+ ms/paused N ms/; s/user root$/user 0/" \
-		-e 's/ for at least [0-9.]+ (ms|s|min|h)( [0-9]+ (s|min))?//g' \
+		-e 's/ for at least [0-9]+ s//g' \
 		-e '/mapped|resident|collector|waited|asleep|free but kept|^up [0-9]|for (at least )?[0-9]+ (s|min)/s/[0-9][0-9.,]*/N/g'
 }
 
