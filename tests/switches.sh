@@ -152,13 +152,14 @@ backtrace' | sed -n '/^at$/,$p' | frames | named "$2" >"$work/from-core"
 	rm -f "$work/core"
 }
 
-# test_threads NAME STRIPPED: in that core file a thread that C started has no Go functions, whatever is near its stack.
+# test_threads NAME STRIPPED: in that core file a thread that C started has no Go functions, whatever is near its stack. One that
+# the runtime has just asked C to start is like it.
 test_threads() {
 	goheap "$2" "$work/core" <<<'echo at\n
 thread apply all backtrace' | sed '1,/^at$/d' |
 		sed -nE -e '/^Thread /s/ .*//p' -e '/^#0 .*( in (\?\?|strlen) \(\)| from .*musl.*)$/s/.*/C/p' \
 			-e 's/^#[0-9]+ .* (runtime\.(asmcgocall|goexit|mstart)|main\.(waitInC|library)) \(.*/\1/p' |
-		paste -sd ' ' | sed 's/ *Thread */\n/g' | grep '^C' | sort >"$work/threads"
+		paste -sd ' ' | sed 's/ *Thread */\n/g' | grep '^C' | sort -u >"$work/threads"
 	same "$1, threads in C" - "$work/threads" <<-END
 		C
 		C runtime.asmcgocall main.library runtime.goexit
