@@ -75,8 +75,8 @@ bool gh_neighborhood_draw(struct gh_picture *picture, uint32_t center);
 
 /* What in a heap may be leaking: the holders that by themselves keep much of it alive, the objects
  * that several hold together, with what there is most of in each; much garbage; memory that C code
- * has lost; and a text that takes much by its copies. What is worth telling is by what roots reach, but for garbage; the
- * shares that are told are of the whole heap, as those of all commands. */
+ * has lost; and a text that takes much by its copies. What is worth telling is by what roots reach,
+ * but for garbage; the shares that are told are of the whole heap, as those of all commands. */
 
 /* Findings that are told, and the parts of one. */
 #define GH_SUSPECTS_MAX  5
