@@ -35,13 +35,15 @@ LIAR(in_overflow, ".cfi_escape 0x0f, 5, 0x30, 0x12, 0x2f, 0xfc, 0xff")
 LIAR(in_huge, ".cfi_def_cfa_offset 0x7fffffffffffff0")
 LIAR(in_wild, ".cfi_escape 0x10, 16, 1, 0x40")
 LIAR(in_null, ".cfi_escape 0x0f, 2, 0x30, 0x06")
-/* It called itself, each time further up the stack: the return address is its own (DW_OP_breg16). */
+/* It called itself, each time further up the stack: the return address is its own (DW_OP_breg16).
+ */
 LIAR(in_climb, ".cfi_def_cfa_offset 16\n.cfi_escape 0x16, 16, 2, 0x80, 0x00")
 
 int in_library(const char *path)
 {
 	void *library = dlopen(path, RTLD_NOW);
-	int (*wait)(int (*)(void)) = library ? (int (*)(int (*)(void)))dlsym(library, "library_waits") : 0;
+	int (*wait)(int (*)(void)) =
+	    library ? (int (*)(int (*)(void)))dlsym(library, "library_waits") : 0;
 	if (wait == 0) {
 		fprintf(stderr, "%s\n", dlerror());
 		return 1;
