@@ -122,7 +122,7 @@ check_library() {
 	end "$pid"
 }
 
-for release in $RELEASES; do
+for release in $(releases 1.19 1.24 1.27); do
 	check_release "$release"
 	check_library "$release"
 done

@@ -117,7 +117,7 @@ check_refused() {
 	equal "no Go program" 1 $?
 }
 
-for release in $RELEASES; do
+for release in $(releases 1.19 1.24 1.27); do
 	check "$release"
 done
 check_follow
