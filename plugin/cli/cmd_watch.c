@@ -33,12 +33,13 @@ struct watching {
 	struct gh_live_counters counters;
 	struct gh_live_sample sample;
 	int pid;
-	uint64_t started;       /* of the process */
 	uint64_t found;         /* when the counters were last looked for */
 	char program[PATH_MAX]; /* that it runs */
 	FILE *samples;
 	bool fails; /* samples could not be written: that was told */
 };
+
+static const struct timespec second = {.tv_sec = 1};
 
 static volatile sig_atomic_t ended;
 
@@ -171,7 +172,6 @@ static bool begin(struct watching *watching, int pid)
 	if (!gh_target_check_running(pid) || !gh_process_summary_read(&process, pid) ||
 	    !find_counters(watching))
 		return false;
-	watching->started = process.started;
 	snprintf(watching->program, sizeof(watching->program), "%s", process.program);
 	gh_watch_begin(&watching->watch, gh_now());
 	return gh_live_counters_read(&watching->counters, &watching->sample);
@@ -194,7 +194,6 @@ static void take(void *context, const struct gh_process_summary *process)
 /* Waits until the program runs again. False if goheap is to end before. */
 static bool wait_for_restart(struct watching *watching)
 {
-	static const struct timespec second = {.tv_sec = 1};
 	struct search search = {.watching = watching};
 	while (!ended) {
 		gh_process_list(take, &search);
@@ -242,7 +241,6 @@ static bool look(struct watching *watching)
 
 static void watch(struct watching *watching)
 {
-	static const struct timespec second = {.tv_sec = 1};
 	print_event(watching, "watching");
 	while (!ended) {
 		if (look(watching)) {

@@ -380,10 +380,10 @@ static void find_garbage(struct gh_suspects *suspects)
 	struct gh_suspect lost = {.kind = GH_SUSPECT_LOST, .example = GH_HEAP_NONE};
 	memset(suspects->rows, 0, count_classes(suspects) * sizeof(*suspects->rows));
 	for (uint32_t i = 0; i < heap->count; i++) {
-		struct gh_heap_object object = gh_heap_object(heap, i);
-		bool in_c = gh_dump_is_c(heap->dump, object.address);
 		if (suspects->held.dominators.idom[i] != GH_HEAP_NONE)
 			continue;
+		struct gh_heap_object object = gh_heap_object(heap, i);
+		bool in_c = gh_dump_is_c(heap->dump, object.address);
 		struct gh_suspect *suspect = in_c ? &lost : &garbage;
 		suspect->bytes += object.size;
 		suspect->shared++;
