@@ -1,29 +1,24 @@
 #include "lib/process/dump_parts.h"
 #include "lib/process/internal.h"
 
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
+
+#include "lib/util/process_list.h"
 
 /* The heap's counters are looked for so often: they change while they are. */
 #define TRIES 5
 
-/* Fields of /proc/PID/stat after the name: utime is the 12th, stime the one after it. */
-#define UTIME 12
+/* Fields of /proc/PID/stat; stime is the one after utime. */
+enum { STATE = 3, UTIME = 14 };
 
 /* Reads the beginning of NAME in /proc/PID into TEXT; "" if it cannot be read. */
 static void read_start(char *text, size_t size, int pid, const char *name)
 {
 	char path[64];
 	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t length = fd >= 0 ? read(fd, text, size - 1) : -1;
-	if (fd >= 0)
-		close(fd);
-	text[length > 0 ? length : 0] = '\0';
+	gh_proc_read(text, size, path);
 }
 
 /* Reads the bytes in memory from /proc/PID/statm: to add up all mappings would take long. */
@@ -105,16 +100,13 @@ static bool read_processors(struct gh_live_sample *sample, int pid)
 {
 	char text[1024];
 	read_start(text, sizeof(text), pid, "stat");
-	/* The name may have anything in it. */
-	char *field = strrchr(text, ')');
-	if (field == NULL || field[1] != ' ' || field[2] == 'Z' || field[2] == 'X')
+	const char *state = gh_proc_stat_field(text, STATE);
+	const char *times = gh_proc_stat_field(text, UTIME);
+	char *rest;
+	if (state == NULL || *state == 'Z' || *state == 'X' || times == NULL)
 		return false;
-	for (unsigned i = 0; i < UTIME && field != NULL; i++)
-		field = strchr(field + 1, ' ');
-	if (field == NULL)
-		return false;
-	uint64_t user = strtoull(field, &field, 10);
-	uint64_t ticks = user + strtoull(field, NULL, 10);
+	uint64_t user = strtoull(times, &rest, 10);
+	uint64_t ticks = user + strtoull(rest, NULL, 10);
 	sample->processors = ticks * (UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK));
 	return true;
 }

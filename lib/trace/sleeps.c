@@ -5,6 +5,7 @@
 
 #include "lib/trace/internal.h"
 #include "lib/util/now.h"
+#include "lib/util/process_list.h"
 
 /* A thread's time on a processor is counted up to when it leaves it: se.exec_start in
  * /proc/PID/task/TID/sched of one that is asleep is when it last ran, by a clock of the processor's
@@ -15,8 +16,8 @@
 /* Clocks of processors are read for no longer, in ns. */
 #define PATIENCE 100000000
 
-/* The field of /proc/PID/task/TID/stat that has the processor. */
-#define PROCESSOR 39
+/* Fields of /proc/PID/task/TID/stat. */
+enum { STATE = 3, PROCESSOR = 39 };
 
 /* The clocks of the processors, in ns; 0 where they are not known. */
 struct clocks {
@@ -49,18 +50,11 @@ static bool read_place(const char *directory, char *state, unsigned *processor)
 {
 	char path[96], text[1024];
 	snprintf(path, sizeof(path), "%s/stat", directory);
-	FILE *file = fopen(path, "re");
-	if (file == NULL)
-		return false;
-	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
-	fclose(file);
-	/* What is before field 3 may have anything in it. */
-	const char *rest = strrchr(text, ')');
-	if (rest == NULL || sscanf(rest, ") %c", state) != 1)
-		return false;
-	for (unsigned field = 2; field < PROCESSOR && rest != NULL; field++)
-		rest = strchr(rest + 1, ' ');
-	return rest != NULL && sscanf(rest, "%u", processor) == 1;
+	gh_proc_read(text, sizeof(text), path);
+	const char *letter = gh_proc_stat_field(text, STATE);
+	const char *number = gh_proc_stat_field(text, PROCESSOR);
+	return letter != NULL && number != NULL && sscanf(letter, "%c", state) == 1 &&
+	       sscanf(number, "%u", processor) == 1;
 }
 
 /* The clock of PROCESSOR; 0 if it is not known. */

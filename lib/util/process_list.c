@@ -13,30 +13,40 @@
 
 /* The field of /proc/PID/stat with the time at which a process started, in clock ticks since the
  * machine did, counted from the state, which is field 3. Source: proc_pid_stat(5). */
-enum { STARTTIME = 22 - 3 };
+enum { STARTTIME = 22 };
 
 /* Digits of a container's id, as Docker, containerd, CRI-O and Podman name control groups. */
 enum { CONTAINER_ID = 64 };
 
-/* Reads the start of a process at LINK's directory, in clock ticks; 0 if it has ended. */
+void gh_proc_read(char *text, size_t size, const char *path)
+{
+	FILE *file = fopen(path, "re");
+	size_t length = file != NULL ? fread(text, 1, size - 1, file) : 0;
+	if (file != NULL)
+		fclose(file);
+	text[length] = '\0';
+}
+
+const char *gh_proc_stat_field(const char *stat, unsigned number)
+{
+	/* A name may have any letters, brackets and spaces among them. */
+	const char *at = strrchr(stat, ')');
+	for (unsigned field = 2; at != NULL && field < number; field++) {
+		at = strchr(at, ' ');
+		at = at != NULL ? at + 1 : NULL;
+	}
+	return at;
+}
+
+/* Reads the start of the process PID, in clock ticks; 0 if it has ended. */
 static uint64_t read_start_ticks(int pid)
 {
 	char path[64];
 	char stat[1024];
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	FILE *file = fopen(path, "re");
-	size_t size = file != NULL ? fread(stat, 1, sizeof(stat) - 1, file) : 0;
-	if (file != NULL)
-		fclose(file);
-	stat[size] = '\0';
-	/* A name may have any letters, brackets and spaces among them. */
-	char *at = strrchr(stat, ')');
-	if (at == NULL)
-		return 0;
-	at = strtok(at + 1, " ");
-	for (unsigned field = 0; at != NULL && field < STARTTIME; field++)
-		at = strtok(NULL, " ");
-	return at != NULL ? strtoull(at, NULL, 10) : 0;
+	gh_proc_read(stat, sizeof(stat), path);
+	const char *start = gh_proc_stat_field(stat, STARTTIME);
+	return start != NULL ? strtoull(start, NULL, 10) : 0;
 }
 
 /* Fills SUMMARY. The machine was BOOTED so many seconds after the epoch, or 0 if that is not known.

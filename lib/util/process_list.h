@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* A process, as /proc has it. */
@@ -25,6 +26,14 @@ bool gh_process_summary_read(struct gh_process_summary *summary, int pid);
 /* Puts the start of the id of the container that the process PID is in, as its control groups are
  * named for it, into TEXT; "" if it is in none that is known. */
 void gh_process_container_read(char text[GH_CONTAINER_TEXT], int pid);
+
+/* Reads the beginning of the file at PATH, in /proc, into TEXT of SIZE bytes, with a NUL behind it;
+ * "" if it cannot be read. */
+void gh_proc_read(char *text, size_t size, const char *path);
+
+/* The field NUMBER, as proc_pid_stat(5) counts them, from the state, 3, on, in STAT, the text of
+ * /proc/PID/stat or of a thread's, with what follows it. NULL if it is not there. */
+const char *gh_proc_stat_field(const char *stat, unsigned number);
 
 typedef void gh_process_take(void *context, const struct gh_process_summary *summary);
 
