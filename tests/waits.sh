@@ -160,10 +160,10 @@ check_text() {
 	has "$1: and the writer behind whom readers wait" "$(cat "$work/lines")" '^goroutine [0-9]+: read-lock sync\.RWMutex 0x[0-9a-f]+ \(1 reader has it; goroutine '"$writer"' \(main\.mutexes\.func3 at [^ ]*\) waits to write-lock it, and comes first\), in main\.mutexes\.func4 '
 	equal "$1: as JSON" "$writer" "$(sed -nE 's/.*"waiting_writer":([0-9]+),.*/\1/p' "$work/live")"
 	has "$1: when it wakes" "$(cat "$work/lines")" '^goroutine [0-9]+: sleep, 3(59[0-9]|[5][0-9][0-9])\.[0-9] s more, in main\.others\.func'
-	has "$1: the system call" "$(cat "$work/lines")" '^goroutine 1: system call, syscall\.read, in read\(0, .*/input\), in main\.main at '
+	has "$1: the system call" "$(cat "$work/lines")" '^goroutine 1: system call, syscall\.read, in read\(0, .*/input\)( for at least [^,]*)?, in main\.main at '
 	same "$1: sockets, and the descriptor of a system call" <(grep '^in ' "$work/trace" | sort) \
 		<(sed -nE -e '/, connecting/d' -e 's/.*: file descriptor [0-9]+ \((tcp [^)]*)\), (in [^ ]*) .*/\2: \1/p' \
-			-e 's/.*, in read\(([0-9]+), pipe:[^)]*\), (in [^ ]*) .*/\2: \1/p' "$work/lines" | sort)
+			-e 's/.*, in read\(([0-9]+), pipe:[^)]*\)( for at least [^,]*)?, (in [^ ]*) .*/\3: \1/p' "$work/lines" | sort)
 	# Before Go 1.23 nothing leads from a channel to its timer.
 	[[ $1 =~ \ 1\.(15|19|2[12])(,|$) ]] || has "$1: when a timer fires" "$(cat "$work/lines")" '^goroutine [0-9]+: receive from chan time\.Time 0x[0-9a-f]+ \(len 0, cap 1, a timer.s that fires in 71[0-9][0-9]\.[0-9] s\) made in time\.NewTimer at [^ ]*, in main\.others\.func'
 	has "$1: a group" "$(cat "$work/groups")" '^2 goroutines: sync\.Cond 0x[0-9a-f]+, in main\.others\.func2 at '
