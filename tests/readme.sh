@@ -107,7 +107,8 @@ run_commands() {
 		addr2line) arguments=(-e server 0x488888) ;;
 		export) arguments=(after.heapdump --tables "$work/fleet") ;;
 		core | hprof | report | pprof) arguments=(-e shop after.heapdump -o "$work/out") ;;
-		crash | dump | memory | watch | web) continue ;; # they want a core file, or a process, or do not end: tests/crash.sh, live-heap.sh, memory.sh, watch.sh, web.sh
+		# They want a core file, a process or a checkout, or do not end: tests/crash.sh, live-heap.sh, memory.sh, rebuilt.sh, watch.sh, web.sh.
+		crash | dump | memory | twin | watch | web) continue ;;
 		debug | unstrip) arguments=(server -o "$work/out") ;;
 		instances) arguments=(-e shop after.heapdump main.Session) ;;
 		diff) arguments=(-e shop before.heapdump after.heapdump) ;;

@@ -13,6 +13,7 @@
  * - stack_switch*.c: by machine, where the caller is in code that has switched stacks: calls of C,
  *   the vDSO and systemstack;
  * - global_refs.c: which functions refer to a global;
+ * - same_code.c: whether code of two builds of one source does the same (same_code.h);
  * - survey.c, reading_passes.c, known_values.c: what registers hold at each instruction, for
  *   receiver.c: where the receivers of methods that a function calls are; for closure.c: what
  *   closures have captured; and for what is declared in code_types.h;

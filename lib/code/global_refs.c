@@ -26,8 +26,7 @@ static void add(struct finding *finding, uint64_t address, uint64_t end)
 	finding->last_at = end;
 }
 
-/* Its operand in memory is relative to the next instruction. */
-static bool is_relative(const struct gh_x86 *ins)
+bool gh_x86_is_relative(const struct gh_x86 *ins)
 {
 	enum { MOD_AND_RM = 0xc7, RELATIVE = 5 };
 	return (ins->modrm & MOD_AND_RM) == RELATIVE;
@@ -39,7 +38,7 @@ static void read_amd64(struct finding *finding, const struct gh_cursor *code, ui
 	size_t size = gh_cursor_size(code);
 	for (size_t at = 0; at < size && gh_x86_decode(&ins, code->start + at, size - at, true);) {
 		at += ins.length;
-		if (is_relative(&ins))
+		if (gh_x86_is_relative(&ins))
 			add(finding, address + at + (uint64_t)(int64_t)ins.displacement,
 			    address + at);
 	}
@@ -62,6 +61,23 @@ static bool arm64_offset(uint32_t instruction, unsigned number, uint64_t *offset
 	return true;
 }
 
+bool gh_arm64_is_adrp(uint32_t instruction)
+{
+	return (instruction & 0x9f000000) == 0x90000000;
+}
+
+bool gh_arm64_target(uint32_t adrp, uint32_t next, uint64_t address, uint64_t *target)
+{
+	uint64_t offset;
+	if (!gh_arm64_is_adrp(adrp) || !arm64_offset(next, adrp & 31, &offset))
+		return false;
+	/* The distance in pages, of 21 bits: those from bit 5 on, over two at bit 29. */
+	uint64_t pages = (uint64_t)(adrp >> 5 & 0x7ffff) << 2 | (adrp >> 29 & 3);
+	uint64_t distance = (pages ^ 0x100000) - 0x100000;
+	*target = (address & ~(uint64_t)0xfff) + (distance << 12) + offset;
+	return true;
+}
+
 /* Go's assembler has the offset in the instruction after the ADRP. */
 static void read_arm64(struct finding *finding, const struct gh_cursor *code, uint64_t address)
 {
@@ -69,15 +85,9 @@ static void read_arm64(struct finding *finding, const struct gh_cursor *code, ui
 	uint32_t last = 0;
 	for (uint64_t at = address; gh_cursor_size(code) - (at - address) >= 4; at += 4) {
 		uint32_t instruction = gh_cursor_u32(&cur);
-		uint64_t offset;
-		/* The distance in pages, of 21 bits: those from bit 5 on, over two at bit 29. */
-		uint64_t pages = (uint64_t)(last >> 5 & 0x7ffff) << 2 | (last >> 29 & 3);
-		if ((last & 0x9f000000) == 0x90000000 &&
-		    arm64_offset(instruction, last & 31, &offset)) {
-			uint64_t distance = (pages ^ 0x100000) - 0x100000;
-			add(finding, ((at - 4) & ~(uint64_t)0xfff) + (distance << 12) + offset,
-			    at + 4);
-		}
+		uint64_t target;
+		if (gh_arm64_target(last, instruction, at - 4, &target))
+			add(finding, target, at + 4);
 		last = instruction;
 	}
 }

@@ -68,6 +68,15 @@ unsigned gh_x86_reg(const struct gh_x86 *ins);
 unsigned gh_x86_rm(const struct gh_x86 *ins);
 bool gh_x86_in_register(const struct gh_x86 *ins);
 
+/* Its operand in memory is relative to the next instruction. */
+bool gh_x86_is_relative(const struct gh_x86 *ins);
+
+/* INSTRUCTION of arm64 makes the address of a page; and *TARGET is the one that NEXT, the
+ * instruction after ADRP, which is at ADDRESS, adds to, loads from or stores to. False if it does
+ * none of these. Source: Arm's Architecture Reference Manual, C4.1. */
+bool gh_arm64_is_adrp(uint32_t instruction);
+bool gh_arm64_target(uint32_t adrp, uint32_t next, uint64_t address, uint64_t *target);
+
 #define GH_X86_NO_REGISTER UINT32_MAX
 #define GH_X86_SP          4
 

@@ -10,7 +10,9 @@
  * - dwarf_args.c, dwarf_live_words.c, dwarf_frame_slots.c: variables of functions: arguments, words
  *   that stack maps tell of, those that a heap dump's frames have; dwarf_variable.c: one of these;
  * - dwarf_types.c, dwarf_runtime_types.c: types; dwarf_type_entries.c: their abbreviations and
- *   entries; type_names.c: their names; own_types.c: reads those of a program's own DWARF;
+ *   entries; type_names.c: their names; info_reader.c, own_types.c: read those of a program's own
+ *   DWARF;
+ * - twin.c, twin_write.c: what another build of a program has of it, and its DWARF for the program;
  * - dwarf_frame.c, dwarf_signal_frame.c, dwarf_stack_switch.c, probes.c: unwinding;
  * - dwarf_operations.c: of expressions that follow pointers;
  * - dwarf_goroutine.c: variables that tell the goroutine, _goheap_* (dwarf_entries.h has them all);
@@ -22,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/code/same_code.h"
 #include "lib/dump/dump.h"
 #include "lib/elf/elf_writer.h"
 #include "lib/pclntab/pclntab.h"
@@ -71,6 +74,41 @@ bool gh_debugfile_make(const struct gh_pclntab *tab, const struct gh_slots *slot
 bool gh_supplement_write(const struct gh_pclntab *tab, const char *path, struct gh_error *err);
 bool gh_supplement_write_to(const struct gh_pclntab *tab, int fd, const char *path,
 			    struct gh_error *err);
+
+/* Twins: other builds of a program's source. Go's builds can be repeated, so one that is not
+ * stripped has the same code, and its DWARF is the program's. */
+
+struct gh_twin_package {
+	struct gh_name_part path; /* "" where functions are in none; in the program */
+	size_t functions;         /* that one of both has not, or with other code */
+};
+
+/* How much of a program a twin has. The program and the build outlive it. */
+struct gh_twin {
+	const struct gh_pclntab *build, *program;
+	size_t functions; /* of the program */
+	size_t same;      /* those whose code and place are the same in the build */
+	size_t elsewhere; /* those of the same size at another address, of which no more is known */
+	struct GH_VECTOR(struct gh_twin_package) packages; /* with others, most of them first */
+	bool same_rest;          /* code that is no function of Go's is the same, too */
+	size_t hidden;           /* variables without a place, once it is written */
+	struct gh_builds builds; /* where variables are; the build is the first */
+};
+
+/* Compares BUILD with PROGRAM, which has section headers. False (ERR filled) if they are of two
+ * machines or cannot be read. In any case TWIN is to be freed with gh_twin_free. */
+bool gh_twin_compare(struct gh_twin *twin, const struct gh_pclntab *build,
+		     const struct gh_pclntab *program, struct gh_error *err);
+
+/* All code is the same. */
+bool gh_twin_is_proved(const struct gh_twin *twin);
+
+/* Writes the program of TWIN, which is proved, with the symbols and DWARF of the build, to PATH:
+ * its segments are the program's, and it runs. Variables whose place is not known have none there.
+ * Otherwise as gh_debugfile_write. */
+bool gh_twin_write(struct gh_twin *twin, const char *path, struct gh_error *err);
+
+void gh_twin_free(struct gh_twin *twin);
 
 /* What follows are parts of a debug file that core files of heap dumps have, too. */
 

@@ -14,6 +14,52 @@
 /* The types that a Go program's own DWARF has, by their names: what else is written into the same
  * sections can refer to them. */
 
+/* The entries of a program's own .debug_info, of DWARF 2 to 5 in the 32-bit format. */
+
+struct gh_info_attribute {
+	uint64_t name;     /* DW_AT_* */
+	uint64_t form;     /* DW_FORM_* */
+	const uint8_t *at; /* its value in .debug_info, of the entry that was read last */
+};
+
+struct gh_info_entry {
+	uint64_t offset; /* in .debug_info */
+	uint64_t tag;    /* DW_TAG_*; 0 for one that only ends the children of another */
+	const struct gh_info_attribute *attributes;
+	size_t count; /* of these */
+};
+
+struct gh_info_abbreviation {
+	uint64_t tag;
+	size_t first; /* its first attribute */
+	size_t count; /* how many it has */
+};
+
+/* Where reading is. The fields but word are private. */
+struct gh_info_reader {
+	struct gh_cursor info;
+	struct gh_cursor abbrev;
+	struct GH_VECTOR(struct gh_info_abbreviation)
+	    abbreviations;                                     /* of the unit, by code less 1 */
+	struct GH_VECTOR(struct gh_info_attribute) attributes; /* theirs */
+	uint64_t table;    /* where they are in .debug_abbrev; UINT64_MAX: none are read */
+	uint64_t left;     /* bytes of abbreviations that may still be read */
+	uint16_t version;  /* the unit's */
+	uint8_t word;      /* size of an address in it, in bytes */
+	bool readable;     /* its entries can be read */
+	uint64_t unit_end; /* offset */
+};
+
+/* Begins to read INFO by ABBREV, the contents of .debug_info and .debug_abbrev, which outlive the
+ * reader. It is to be freed with gh_info_reader_free. */
+struct gh_info_reader gh_info_reader_start(struct gh_cursor info, struct gh_cursor abbrev);
+
+/* Reads the next entry, which is good until the next is read. What cannot be read of a unit is
+ * passed over. False if there are no more. */
+bool gh_info_reader_next(struct gh_info_reader *reader, struct gh_info_entry *entry);
+
+void gh_info_reader_free(struct gh_info_reader *reader);
+
 /* A predeclared type, or a pointer. */
 struct gh_own_type {
 	const char *name;

@@ -108,6 +108,7 @@ static void read_buildinfo(struct gh_buildinfo *info, const struct gh_image *ima
 		info->path = module_field(info, text, module_size, "path\t", 0);
 		info->module = module_field(info, text, module_size, "mod\t", 0);
 		info->module_version = module_field(info, text, module_size, "mod\t", 1);
+		info->settings = copy_text(info, text, module_size);
 	}
 }
 
@@ -338,6 +339,7 @@ void gh_buildinfo_free(struct gh_buildinfo *info)
 	free(info->module_version);
 	free(info->go_build_id);
 	free(info->gnu_build_id);
+	free(info->settings);
 	*info = (struct gh_buildinfo){0};
 }
 

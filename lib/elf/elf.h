@@ -193,6 +193,7 @@ struct gh_buildinfo {
 	char *module_version; /* of the main module, e.g. "v1.2.3", "(devel)" */
 	char *go_build_id;    /* the text of the Go build id note */
 	char *gnu_build_id;   /* the GNU build id note, in lower-case hexadecimal */
+	char *settings;       /* lines: a word that says what, a tab, text that may have tabs */
 	bool failed;          /* memory ran out for one of them */
 };
 

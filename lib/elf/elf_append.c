@@ -29,6 +29,15 @@ static bool copy_image(const struct gh_image *image, int fd, const char *path, s
 	return copied;
 }
 
+bool gh_image_copy(const struct gh_image *image, const char *path, struct gh_error *err)
+{
+	struct gh_output out;
+	mode_t mode = image->file.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
+	if (!gh_output_open(&out, path, mode | S_IWUSR, err))
+		return false;
+	return gh_output_end(&out, copy_image(image, out.fd, path, err), err);
+}
+
 /* Adds NULs to OUT, whose bytes come at OFFSET, up to a multiple of ALIGN. */
 static void pad(struct gh_buffer *out, uint64_t offset)
 {

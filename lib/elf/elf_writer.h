@@ -60,6 +60,10 @@ bool gh_elf_write(struct gh_elf *elf, int fd, const char *path, struct gh_error 
 bool gh_elf_append(struct gh_elf *elf, const struct gh_image *image, size_t first, int fd,
 		   const char *path, struct gh_error *err);
 
+/* Writes the file of IMAGE to PATH as it is, to be run by whoever may run it. Otherwise as
+ * gh_elf_write. */
+bool gh_image_copy(const struct gh_image *image, const char *path, struct gh_error *err);
+
 void gh_elf_free(struct gh_elf *elf);
 
 #endif

@@ -6,6 +6,7 @@
  *   first answer about a program;
  * - static_program.c: functions of the C library, and of libraries that are loaded, in the static
  * program (static_program.h), which static-libraries takes out of their static forms;
+ * - twin_recipe.c, twin_build.c: how a program was built, and its build again (twin_build.h);
  * - web_question.c, web_heap.c: what the page of goheap web asks, and of which heap
  *   (web_question.h). */
 #ifndef GH_PLUGIN_CLI_CLI_H

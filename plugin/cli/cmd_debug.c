@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/debugfile/debugfile.h"
+#include "lib/elf/elf_writer.h"
 #include "plugin/command/command.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/view/view.h"
@@ -32,6 +33,21 @@ static char *find_place(const struct gh_program *program, const struct gh_option
 	return found ? strdup(path) : NULL;
 }
 
+/* Writes the program's twin, the file TWIN, or its debug file. */
+static bool write_twin(const char *twin, const char *output, enum form form, struct gh_error *err)
+{
+	struct gh_image image;
+	struct gh_pclntab tab = {0};
+	if (!gh_image_open(&image, twin, err))
+		return false;
+	bool written = form == PROGRAM ? gh_image_copy(&image, output, err)
+				       : gh_pclntab_open(&tab, &image, err) &&
+					     gh_supplement_write(&tab, output, err);
+	gh_pclntab_close(&tab);
+	gh_image_close(&image);
+	return written;
+}
+
 /* Without an output it is the program's name with ".debug" or ".unstripped" added. */
 static bool write_file(const struct gh_program *program, const struct gh_options *options,
 		       enum form form)
@@ -50,9 +66,16 @@ static bool write_file(const struct gh_program *program, const struct gh_options
 	if (output == NULL)
 		output = path;
 	struct gh_error err;
-	bool written = form == DEBUG_FILE ? gh_debugfile_write(&program->tab, NULL,
-							       options->short_names, output, &err)
-					  : gh_debugfile_unstrip(&program->tab, output, &err);
+	char *twin = gh_kept_twin_find(&program->image);
+	bool written = false;
+	if (twin != NULL)
+		written = write_twin(twin, output, form, &err);
+	else if (form == DEBUG_FILE)
+		written =
+		    gh_debugfile_write(&program->tab, NULL, options->short_names, output, &err);
+	else
+		written = gh_debugfile_unstrip(&program->tab, output, &err);
+	free(twin);
 	if (!written)
 		gh_print_error(&err);
 	free(path);

@@ -54,6 +54,8 @@ struct gh_options {
 	char running[GH_PID_TEXT + sizeof("/proc//exe")]; /* what that runs, for FILE */
 	const char *module;        /* which of the process's Go libraries (--module) */
 	const char *names;         /* the same before it was stripped (--names) */
+	const char *source;        /* directory of the program's source (--source) */
+	const char *ldflags;       /* for the build of it (--ldflags) */
 	const char *output;        /* to write to (-o) */
 	const char *install;       /* directory of debug files to write to (--install) */
 	const char *tables;        /* directory of tables to write to (--tables) */
@@ -107,6 +109,8 @@ struct gh_options {
 	bool c;             /* the heap's: with C's memory */
 	bool follow;        /* watch: go on when the program runs again */
 	bool no_dump;       /* watch: keep no heap dumps */
+	bool network;       /* twin: modules and toolchains may be fetched */
+	bool print;         /* twin: print the command alone */
 };
 
 /* How the argument of an option is read. */

@@ -116,9 +116,12 @@ static bool open_program(struct gh_heap_query *query)
 	if (options->names != NULL && options->names != program &&
 	    !check_names(&query->symbols.program, options->names))
 		return false;
+	const struct gh_image *image = &query->symbols.program.image;
 	query->twin = options->names;
-	if (options->names == NULL && gh_image_has_dwarf(&query->symbols.program.image))
+	if (options->names == NULL && gh_image_has_dwarf(image))
 		query->twin = program;
+	else if (options->names == NULL)
+		query->twin = query->kept_twin = gh_kept_twin_find(image);
 	return true;
 }
 
@@ -175,6 +178,7 @@ static void free_query(struct gh_heap_query *query)
 	if (query->names.symbols != NULL)
 		gh_symbols_close(&query->symbols);
 	gh_dump_close(&query->dump);
+	free(query->kept_twin);
 	free(query);
 }
 

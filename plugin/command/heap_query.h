@@ -21,6 +21,7 @@ struct gh_heap_query {
 	struct gh_symbols symbols;        /* if a program is given */
 	char running[32]; /* path of the program that a process runs, if none is given */
 	const char *twin; /* path of that program with DWARF; NULL if there is none; not owned */
+	char *kept_twin;  /* it, if it was kept (gh_kept_twin_find); owned */
 	bool is_kept;     /* for the next question */
 	bool has_strings; /* they were found */
 };

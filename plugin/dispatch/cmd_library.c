@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/util/cache_directory.h"
 #include "plugin/command/command.h"
 #include "plugin/gdb/gdb.h"
 

@@ -28,6 +28,7 @@ struct job {
 	struct gh_symbols writer; /* the same, opened, if the dump is its */
 	bool is_static;           /* the program has no libraries */
 	const char *symbols;      /* what GDB is to have the symbols from; NULL if it has them */
+	char *kept_twin;          /* that, if it is the program's twin; owned */
 	bool belongs;             /* the dump is the program's */
 };
 
@@ -209,6 +210,9 @@ static bool write_debug_file(struct job *job, const char *path, struct gh_error 
 	job->is_static = is_static(&program->image);
 	if (gh_image_has_dwarf(&program->image))
 		return true;
+	job->symbols = job->kept_twin = gh_kept_twin_find(&program->image);
+	if (job->symbols != NULL)
+		return true;
 	bool found = gh_slots_find(&slots, &job->dump, err);
 	slots.bias = job->writer.bias;
 	bool written = found && gh_debugfile_write(&program->tab, &slots, true, path, err);
@@ -323,5 +327,6 @@ int gh_cmd_load(const struct gh_options *options)
 	}
 	bool loaded = find_names(&job) && load(&job);
 	gh_infofiles_free(&job.files);
+	free(job.kept_twin);
 	return loaded ? GH_EXIT_OK : GH_EXIT_INPUT;
 }

@@ -12,6 +12,7 @@
 
 #include "lib/debugfile/debugfile.h"
 #include "lib/elf/elf.h"
+#include "lib/util/cache_directory.h"
 #include "lib/util/escape.h"
 #include "lib/util/now.h"
 #include "plugin/command/command.h"
@@ -267,9 +268,9 @@ static char *read_origin(const struct job *job)
 	return format(" (%s)", text);
 }
 
-/* Has GDB read the symbols in DEBUG, and say so. */
+/* Has GDB read the symbols in DEBUG, of PROGRAM or of its twin, and say so. */
 static void load_symbols(struct job *job, const struct gh_program *program,
-			 const struct gh_buildinfo *info, const char *debug)
+			 const struct gh_buildinfo *info, const char *debug, bool is_twin)
 {
 	bool has_dwarf = gh_image_has_dwarf(&program->image);
 	bool may_have_lines =
@@ -286,9 +287,9 @@ static void load_symbols(struct job *job, const struct gh_program *program,
 	gh_escape_text(version, sizeof(version),
 		       info->go_version != NULL ? info->go_version : "Go");
 	char *origin = read_origin(job);
-	char *line = format("%s program%s%s, %zu functions, %ld ms", version, origin,
-			    has_dwarf ? " with DWARF" : "", program->tab.nfunc,
-			    gh_milliseconds_since(job->start));
+	const char *dwarf = is_twin ? " with its twin's DWARF" : has_dwarf ? " with DWARF" : "";
+	char *line = format("%s program%s%s, %zu functions, %ld ms", version, origin, dwarf,
+			    program->tab.nfunc, gh_milliseconds_since(job->start));
 	say(job, line);
 	free(line);
 	free(origin);
@@ -306,6 +307,17 @@ static void say_foreign(struct job *job, const struct gh_image *image, struct gh
 	fputs("end\n", job->boot);
 }
 
+/* Opens the twin that is kept of PROGRAM, which is stripped. False if there is none. */
+static bool open_twin(struct gh_program *twin, const struct gh_program *program)
+{
+	char *path =
+	    gh_image_has_dwarf(&program->image) ? NULL : gh_kept_twin_find(&program->image);
+	bool opened = path != NULL && gh_image_open(&twin->image, path, NULL) &&
+		      gh_pclntab_open(&twin->tab, &twin->image, NULL);
+	free(path);
+	return opened;
+}
+
 /* The Go program's debug file, made and loaded; to be freed. NULL, after saying why, if there is
  * none. */
 static char *add_symbols(struct job *job, struct gh_program *program)
@@ -319,11 +331,15 @@ static char *add_symbols(struct job *job, struct gh_program *program)
 	struct gh_buildinfo info;
 	gh_buildinfo_read(&info, &program->image);
 	gh_script_stepping(job->boot, &program->tab);
-	char *debug = find_debug_file(job, program, &err);
+	struct gh_program twin = {0};
+	bool has_twin = open_twin(&twin, program);
+	const struct gh_program *described = has_twin ? &twin : program;
+	char *debug = find_debug_file(job, described, &err);
 	if (debug != NULL)
-		load_symbols(job, program, &info, debug);
+		load_symbols(job, described, &info, debug, has_twin);
 	else
 		say(job, err.text);
+	gh_program_close(&twin);
 	gh_buildinfo_free(&info);
 	return debug;
 }
@@ -341,58 +357,7 @@ static char *look_at_program(struct job *job)
 	return debug;
 }
 
-/* Of a crash's text, and of each line of it, this much is said when the core file is opened. */
-#define CRASH_LINES 10
-#define CRASH_WIDTH 400
-
-/* Has GDB print TEXT, SIZE bytes of lines, after which nothing may be added. */
-static void say_lines(struct job *job, const char *text, size_t size)
-{
-	const char *end = text + size;
-	for (unsigned i = 0; i < CRASH_LINES && text < end; i++) {
-		char line[CRASH_WIDTH];
-		char escaped[CRASH_WIDTH];
-		const char *line_end = memchr(text, '\n', (size_t)(end - text));
-		if (line_end == NULL)
-			line_end = end;
-		int tabs = 0;
-		for (; text < line_end && *text == '\t'; text++)
-			tabs++;
-		snprintf(line, sizeof(line), "%.*s", (int)(line_end - text), text);
-		gh_escape_text(escaped, sizeof(escaped), line);
-		gh_script_say(job->boot, "%*s%s", 8 * tabs, "", escaped);
-		text = line_end + 1;
-	}
-}
-
-/* Has GDB print in short what the process of GDB's core file crashed of. Nothing is said of one
- * that did not, nor of a program that is not Go's. */
-static void say_crash(struct job *job)
-{
-	struct gh_program program = {0};
-	struct gh_error err;
-	struct gh_crash crash;
-	if (!gh_image_open(&program.image, job->told.files.program, &err))
-		return;
-	if (gh_pclntab_open(&program.tab, &program.image, &err)) {
-		if (gh_core_crash(&crash, job->told.files.core, &program) && crash.text.size > 0) {
-			say_lines(job, (const char *)crash.text.data, crash.text.size);
-			if (crash.has_goroutine)
-				gh_script_say(job->boot,
-					      "goheap: goroutine %" PRIu64
-					      " crashed; goheap crash prints its stack",
-					      crash.goroutine);
-			else
-				gh_script_say(job->boot, "goheap: no goroutine crashed; %s",
-					      crash.in_c ? "C code did: see backtrace"
-							 : "goheap hang tells what they wait for");
-		}
-		gh_crash_free(&crash);
-	}
-	gh_program_close(&program);
-}
-
-/* Does that once for each core file. */
+/* Says what a core file's process crashed of, once for each. */
 static void tell_crash(struct job *job)
 {
 	char *path = format("%s/" GH_SESSION_CRASH, job->directory);
@@ -402,7 +367,7 @@ static void tell_crash(struct job *job)
 	if (file != NULL)
 		fclose(file);
 	if (told == NULL || strcmp(told, identity) != 0) {
-		say_crash(job);
+		gh_script_crash(job->boot, job->told.files.core, job->told.files.program);
 		file = fopen(path, "we");
 		if (file != NULL) {
 			fprintf(file, "%s%c", identity, '\0');

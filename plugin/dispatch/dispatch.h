@@ -1,6 +1,7 @@
 /* The commands that only goheap in GDB runs, and commands typed in GDB.
  *
- * - cmd_*.c: those commands; cmd_bodies.c: what the commands that step need;
+ * - cmd_*.c: those commands; cmd_bodies.c: what the commands that step need; crash_lines.c: what is
+ *   said of a core file that is opened;
  * - dispatch.c, dispatch_live.c: finds and runs what was typed; keeper.c: in the process that keeps
  *   the heap for a GDB;
  * - print_words.c, print_answers.c: what `goheap print' was given, and what GDB says of it. */
@@ -95,5 +96,9 @@ bool gh_keeper_end_with_gdb(const char *directory);
 /* Has goheap.gdb step as it is needed in the program of TAB: into bodies of loops over iterators,
  * and over calls of coroutines. */
 void gh_script_stepping(FILE *script, const struct gh_pclntab *tab);
+
+/* Has GDB print in short what the process of the file CORE, which ran PROGRAM, crashed of. Nothing
+ * is said of one that did not, nor of a program that is not Go's. */
+void gh_script_crash(FILE *script, const char *core, const char *program);
 
 #endif

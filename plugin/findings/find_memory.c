@@ -30,8 +30,9 @@
 #define HEAP_ONE_IN  4
 
 /* Of the processors' time the collector takes a quarter while it marks, but it need not all the
- * time. */
-#define MUCH_TIME 0.25
+ * time. The first collections, of a program that starts on a busy machine, tell nothing. */
+#define MUCH_TIME        0.25
+#define MANY_COLLECTIONS 20
 
 bool gh_collections_are_limited(const struct gh_collections *collections, bool is_live)
 {
@@ -88,6 +89,7 @@ static void find_collector(struct gh_diagnosis *diagnosis)
 		gh_finding_end(diagnosis, "memory");
 	}
 	if (!limited && collections->cpu_fraction >= MUCH_TIME &&
+	    collections->count >= MANY_COLLECTIONS &&
 	    (out = gh_finding_begin(diagnosis, GH_FINDING_COLLECTOR, 1)) != NULL) {
 		fprintf(out, "The collector takes %.0f %% of the processors' time: ",
 			100 * collections->cpu_fraction);

@@ -26,44 +26,6 @@
 #define TRAILER_FORMAT "\ngoheap crc32 %08lx\n"
 #define TRAILER_SIZE   (sizeof("\ngoheap crc32 01234567\n") - 1)
 
-/* The directory that holds all programs' caches. To be freed; NULL if the user has none. */
-static char *find_parent(void)
-{
-	const char *cache = getenv("XDG_CACHE_HOME");
-	const char *home = getenv("HOME");
-	char *path = NULL;
-	if (cache != NULL && cache[0] == '/')
-		return strdup(cache);
-	if (home == NULL || home[0] != '/' || asprintf(&path, "%s/.cache", home) < 0)
-		return NULL;
-	return path;
-}
-
-/* Anybody who can write there could have GDB read what they like. */
-static bool is_private(const char *directory)
-{
-	struct stat st;
-	return stat(directory, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
-	       (st.st_mode & (S_IWGRP | S_IWOTH)) == 0 && access(directory, W_OK | X_OK) == 0;
-}
-
-char *gh_cache_directory(void)
-{
-	char *parent = find_parent();
-	char *path = NULL;
-	if (parent != NULL && asprintf(&path, "%s/goheap", parent) >= 0) {
-		mkdir(parent, 0700);
-		mkdir(path, 0700);
-	}
-	free(parent);
-	char *canonical = path != NULL ? realpath(path, NULL) : NULL;
-	free(path);
-	if (canonical != NULL && is_private(canonical) && strchr(canonical, '\n') == NULL)
-		return canonical;
-	free(canonical);
-	return NULL;
-}
-
 /* Another goheap may write other debug files. Its size and the time it was made tell it apart. */
 static void print_writer(FILE *out)
 {

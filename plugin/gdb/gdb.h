@@ -181,12 +181,8 @@ char *gh_piped_text_read(FILE *in);
 /* Replaces in TEXT the records by what they print. Other lines stay. */
 void gh_piped_text_decode(char *text);
 
-/* The cache of debug files, below $XDG_CACHE_HOME/goheap or ~/.cache/goheap: a program that was
- * seen once gets its symbols back at once. */
-
-/* The canonical path of the cache's directory, made (mode 0700) if it is not there. To be freed;
- * NULL if there is none, or none that is the user's own. */
-char *gh_cache_directory(void);
+/* The cache of debug files (lib/util/cache_directory.h): a program that was seen once gets its
+ * symbols back at once. */
 
 /* The path of the debug file of the Go program IMAGE in the cache DIRECTORY, where it is written
  * unless it is there and whole. Its name has a cryptographic hash of all that it is made from,

@@ -2,7 +2,8 @@
  * opened with the user's options, and the names of what is in them. How rows become text, tables
  * or JSON is in emit.h.
  *
- * - target_kind.c, open_*.c, program_in_memory.c, modules.c, symbols.c: what is read;
+ * - target_kind.c, open_*.c, program_in_memory.c, modules.c, symbols.c: what is read; kept_twin.c:
+ *   programs as they were before they were stripped;
  * - address.c, globals.c, object_names.c, root_names.c: what addresses and objects are called;
  * - holders.c: what keeps which share of the heap;
  * - merged_paths.c, root_frames.c, slice_range.c: how objects are held (paths.h);
@@ -48,6 +49,16 @@ void gh_program_take_names(struct gh_program *program, size_t size);
 /* What was printed is in proportion to the program. If not, prints that the rest is left out, and
  * returns false. */
 bool gh_program_goes_on(const struct gh_program *program);
+
+/* Twins that `goheap twin' has proved: the program with its symbols and DWARF. They are in this
+ * directory of the cache. */
+#define GH_KEPT_TWINS "twins"
+
+/* The path of PROGRAM's, whether or not it is there. To be freed; NULL if it can have none. */
+char *gh_kept_twin_path(const struct gh_image *program);
+
+/* The same if it is there, and is the twin of PROGRAM's file and of no other; else NULL. */
+char *gh_kept_twin_find(const struct gh_image *program);
 
 /* Reads function number INDEX and starts the walk MAP over it, if the program goes on. On failure
  * prints the error and returns false. */

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/util/cache_directory.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/gdb/internal.h"
 #include "tests/unit/directory.h"

@@ -1,0 +1,69 @@
+/* Twins that were proved before: kept by their programs' build ids, for whatever asks next. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/util/blake2b.h"
+#include "lib/util/cache_directory.h"
+#include "lib/util/open_file.h"
+#include "plugin/view/view.h"
+
+char *gh_kept_twin_path(const struct gh_image *program)
+{
+	struct gh_buildinfo info;
+	char *ids = NULL;
+	char *path = NULL;
+	char *cache = gh_cache_directory();
+	gh_buildinfo_read_ids(&info, program);
+	bool has_id = info.go_build_id != NULL || info.gnu_build_id != NULL;
+	if (cache != NULL && has_id &&
+	    asprintf(&ids, "%s\n%s", info.go_build_id != NULL ? info.go_build_id : "",
+		     info.gnu_build_id != NULL ? info.gnu_build_id : "") >= 0) {
+		uint8_t hash[GH_BLAKE2B_SIZE];
+		char digits[2 * GH_BLAKE2B_SIZE + 1];
+		gh_blake2b(ids, strlen(ids), hash);
+		for (size_t i = 0; i < sizeof(hash); i++)
+			snprintf(digits + 2 * i, 3, "%02x", hash[i]);
+		if (asprintf(&path, "%s/" GH_KEPT_TWINS "/%s", cache, digits) < 0)
+			path = NULL;
+	}
+	free(ids);
+	free(cache);
+	gh_buildinfo_free(&info);
+	return path;
+}
+
+/* The twin in the file FD begins with PROGRAM's file, but for where its ELF header says that the
+ * sections are: build ids can be copied. */
+static bool is_of(int fd, const struct gh_image *program)
+{
+	struct stat now;
+	static uint8_t a[1 << 16], b[sizeof(a)];
+	int own = gh_open_file(program->path, &now, NULL);
+	bool same = own >= 0 && gh_is_same_file(&now, &program->file);
+	for (off_t at = sizeof(Elf64_Ehdr); same && at < now.st_size;) {
+		ssize_t size = pread(own, a, sizeof(a), at);
+		same = size > 0 && pread(fd, b, (size_t)size, at) == size &&
+		       memcmp(a, b, (size_t)size) == 0;
+		at += size;
+	}
+	if (own >= 0)
+		close(own);
+	return same;
+}
+
+char *gh_kept_twin_find(const struct gh_image *program)
+{
+	struct stat st;
+	char *path = gh_kept_twin_path(program);
+	int fd = path != NULL && access(path, F_OK) == 0 ? gh_open_file(path, &st, NULL) : -1;
+	bool found = fd >= 0 && st.st_uid == geteuid() && is_of(fd, program);
+	if (fd >= 0)
+		close(fd);
+	if (found)
+		return path;
+	free(path);
+	return NULL;
+}
