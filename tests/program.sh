@@ -227,6 +227,8 @@ usages() {
 		histogram FILE -n 18446744073709551616|goheap histogram: not a number: 18446744073709551616
 		histogram FILE --by typ|goheap histogram: not type|size|site|path|root: typ
 		histogram FILE --by types|goheap histogram: not type|size|site|path|root: types
+		unstrip FILE --for gdb|goheap unstrip: not lldb: gdb
+		debug FILE --for lldb --short-names|goheap debug: --short-names is for GDB, and --for lldb is not: leave one out
 		print --depth 65 FILE 10|goheap print: not a number up to 64: 65
 		print --depth=-1 FILE 10|goheap print: not a number up to 64: -1
 		print FILE int|goheap print: not an address: int

@@ -36,8 +36,9 @@ static bool make_others(struct gh_debug_parts *parts, const struct gh_pclntab *t
 	       gh_switches_find(&parts->switches, tab, err) &&
 	       gh_dwarf_types_add(&parts->info, &parts->types, &parts->typenames, &parts->strings,
 				  &parts->switches.runtime, err) &&
-	       gh_frame_make(&parts->frame, tab, &parts->switches,
-			     parts->is_for_gdb ? GH_FRAME_FOR_GDB : GH_FRAME_FOR_ANY, err) &&
+	       gh_frame_make(
+		   &parts->frame, tab, &parts->switches,
+		   parts->info.debugger == GH_FOR_GDB ? GH_FRAME_FOR_GDB : GH_FRAME_FOR_ANY, err) &&
 	       gh_probes_make(&parts->probes, tab, err);
 }
 
@@ -63,10 +64,10 @@ static void make_half(void *context, uint32_t number)
 }
 
 static bool make_halves(struct gh_debug_parts *parts, const struct gh_pclntab *tab,
-			const struct gh_slots *slots, bool short_names, struct gh_error *err)
+			const struct gh_slots *slots, struct gh_error *err)
 {
 	struct halves halves = {.parts = parts, .tab = tab, .slots = slots};
-	uint32_t count = short_names ? 2 : 1;
+	uint32_t count = parts->info.debugger == GH_FOR_GDB ? 2 : 1;
 	gh_parallel(count, make_half, &halves);
 	for (uint32_t i = 0; i < count; i++) {
 		if (!halves.made[i]) {
@@ -79,7 +80,7 @@ static bool make_halves(struct gh_debug_parts *parts, const struct gh_pclntab *t
 }
 
 static bool make_parts(struct gh_debug_parts *parts, const struct gh_pclntab *tab,
-		       const struct gh_slots *slots, bool short_names, struct gh_error *err)
+		       const struct gh_slots *slots, struct gh_error *err)
 {
 	return gh_skeleton_make(&parts->skeleton, &parts->elf, tab->image, parts->is_whole, err) &&
 	       gh_strings_find(&parts->strings, tab, err) &&
@@ -87,10 +88,10 @@ static bool make_parts(struct gh_debug_parts *parts, const struct gh_pclntab *ta
 	       gh_rtypes_find(&parts->types, tab, err) &&
 	       gh_info_make(&parts->info, tab, &parts->packages, &parts->strings, slots,
 			    &parts->types, err) &&
-	       make_halves(parts, tab, slots, short_names, err) &&
+	       make_halves(parts, tab, slots, err) &&
 	       gh_symtab_make(&parts->symtab, tab, &parts->elf, &parts->skeleton, &parts->strings,
 			      &parts->typenames.symbols, slots, &parts->switches,
-			      short_names ? &parts->names : NULL, err);
+			      parts->info.debugger == GH_FOR_GDB ? &parts->names : NULL, err);
 }
 
 bool gh_debug_parts_add(struct gh_debug_parts *parts)
@@ -122,11 +123,12 @@ static bool add_strings(struct gh_debug_parts *parts)
 }
 
 /* Writes the debug file, or all of the program where WHOLE. */
-static bool write_to(const struct gh_pclntab *tab, const struct gh_slots *slots, bool short_names,
-		     bool whole, int fd, const char *path, struct gh_error *err)
+static bool write_to(const struct gh_pclntab *tab, const struct gh_slots *slots,
+		     enum gh_debugger debugger, bool whole, int fd, const char *path,
+		     struct gh_error *err)
 {
-	struct gh_debug_parts parts = {.is_whole = whole, .is_for_gdb = short_names};
-	bool written = make_parts(&parts, tab, slots, short_names, err);
+	struct gh_debug_parts parts = {.is_whole = whole, .info.debugger = debugger};
+	bool written = make_parts(&parts, tab, slots, err);
 	size_t first = parts.elf.sections.count;
 	if (written && !(gh_debug_parts_add(&parts) && add_strings(&parts) &&
 			 gh_probes_add(&parts.elf, &parts.probes) &&
@@ -139,34 +141,36 @@ static bool write_to(const struct gh_pclntab *tab, const struct gh_slots *slots,
 }
 
 bool gh_debugfile_write_to(const struct gh_pclntab *tab, const struct gh_slots *slots,
-			   bool short_names, int fd, const char *path, struct gh_error *err)
+			   enum gh_debugger debugger, int fd, const char *path,
+			   struct gh_error *err)
 {
-	return write_to(tab, slots, short_names, false, fd, path, err);
+	return write_to(tab, slots, debugger, false, fd, path, err);
 }
 
-bool gh_debugfile_unstrip_to(const struct gh_pclntab *tab, int fd, const char *path,
-			     struct gh_error *err)
+bool gh_debugfile_unstrip_to(const struct gh_pclntab *tab, enum gh_debugger debugger, int fd,
+			     const char *path, struct gh_error *err)
 {
-	return write_to(tab, NULL, false, true, fd, path, err);
+	return write_to(tab, NULL, debugger, true, fd, path, err);
 }
 
-bool gh_debugfile_unstrip(const struct gh_pclntab *tab, const char *path, struct gh_error *err)
+bool gh_debugfile_unstrip(const struct gh_pclntab *tab, enum gh_debugger debugger, const char *path,
+			  struct gh_error *err)
 {
 	struct gh_output out;
 	mode_t mode = tab->image->file.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
 	if (!gh_output_open(&out, path, mode | S_IWUSR, err))
 		return false;
-	return gh_output_end(&out, gh_debugfile_unstrip_to(tab, out.fd, path, err), err);
+	return gh_output_end(&out, gh_debugfile_unstrip_to(tab, debugger, out.fd, path, err), err);
 }
 
 bool gh_debugfile_write(const struct gh_pclntab *tab, const struct gh_slots *slots,
-			bool short_names, const char *path, struct gh_error *err)
+			enum gh_debugger debugger, const char *path, struct gh_error *err)
 {
 	struct gh_output out;
 	if (!gh_output_open(&out, path, GH_OUTPUT_PUBLIC, err))
 		return false;
-	return gh_output_end(
-	    &out, gh_debugfile_write_to(tab, slots, short_names, out.fd, path, err), err);
+	return gh_output_end(&out, gh_debugfile_write_to(tab, slots, debugger, out.fd, path, err),
+			     err);
 }
 
 /* Reads all of FD into memory. */
@@ -197,7 +201,7 @@ bool gh_debugfile_make(const struct gh_pclntab *tab, const struct gh_slots *slot
 	int fd = memfd_create("goheap", MFD_CLOEXEC);
 	if (fd < 0)
 		return gh_fail_errno(err, tab->image->path, "make the debug file");
-	bool made = gh_debugfile_write_to(tab, slots, true, fd, tab->image->path, err);
+	bool made = gh_debugfile_write_to(tab, slots, GH_FOR_GDB, fd, tab->image->path, err);
 	if (made && !read_back(fd, data, size))
 		made = gh_fail_errno(err, tab->image->path, "make the debug file");
 	close(fd);

@@ -30,29 +30,39 @@
 #include "lib/pclntab/pclntab.h"
 #include "lib/util/vector.h"
 
-/* Writes the debug file of TAB's image to PATH: ELF and section headers as in the image, a
- * symbol table of functions, types and itabs, DWARF 4 (.debug_info, .debug_abbrev, .debug_line,
- * .debug_aranges, .debug_ranges, .debug_frame), and the image's own .eh_frame for its C functions.
- * Unless SLOTS is NULL it is for a heap dump of the program: functions have its variables (see
- * gh_slot_block_begin), and if the program's types cannot be read the dump's have symbols. With
- * SHORT_NAMES there are the symbols by which GDB finds functions by what people type, such as
- * Server.handle; other tools may take these for the functions' names. The file
- * is made under a temporary name beside PATH and renamed when it is whole. Returns false and fills
- * ERR if it cannot be written or the tables are malformed beyond use; then nothing is left behind.
+/* The debuggers that a file is written for. */
+enum gh_debugger {
+	GH_FOR_ANY,  /* all that read Go's DWARF */
+	GH_FOR_GDB,  /* GDB alone, with the symbols by which it finds functions by what people type,
+			such as Server.handle: other tools may take these for the functions' names */
+	GH_FOR_LLDB, /* LLDB alone, which has no types for Go's units: they are C's, and the types
+			are such as LLDB's C shows */
+};
+
+/* Writes the debug file of TAB's image for DEBUGGER to PATH: ELF and section headers as in the
+ * image, a symbol table of functions, types and itabs, DWARF 4 (.debug_info, .debug_abbrev,
+ * .debug_line, .debug_aranges, .debug_ranges, .debug_frame), and the image's own .eh_frame for its
+ * C functions. Unless SLOTS is NULL it is for a heap dump of the program: functions have its
+ * variables (see gh_slot_block_begin), and if the program's types cannot be read the dump's have
+ * symbols. The file is made under a temporary name beside PATH and renamed when it is whole.
+ * Returns false and fills ERR if it cannot be written or the tables are malformed beyond use; then
+ * nothing is left behind.
  */
 bool gh_debugfile_write(const struct gh_pclntab *tab, const struct gh_slots *slots,
-			bool short_names, const char *path, struct gh_error *err);
+			enum gh_debugger debugger, const char *path, struct gh_error *err);
 
 /* The same into FD, an empty file. PATH is its name, for errors. */
 bool gh_debugfile_write_to(const struct gh_pclntab *tab, const struct gh_slots *slots,
-			   bool short_names, int fd, const char *path, struct gh_error *err);
+			   enum gh_debugger debugger, int fd, const char *path,
+			   struct gh_error *err);
 
 /* Writes the program of TAB's image with the symbols and DWARF that its debug file would have to
  * PATH, as eu-unstrip would: its segments are the same bytes, and it runs. Otherwise as
  * gh_debugfile_write. */
-bool gh_debugfile_unstrip(const struct gh_pclntab *tab, const char *path, struct gh_error *err);
-bool gh_debugfile_unstrip_to(const struct gh_pclntab *tab, int fd, const char *path,
-			     struct gh_error *err);
+bool gh_debugfile_unstrip(const struct gh_pclntab *tab, enum gh_debugger debugger, const char *path,
+			  struct gh_error *err);
+bool gh_debugfile_unstrip_to(const struct gh_pclntab *tab, enum gh_debugger debugger, int fd,
+			     const char *path, struct gh_error *err);
 
 /* Writes the program IMAGE, which has no section headers, to PATH with a section for each of its
  * segments: GDB takes no program without. The segments are the same bytes, and it runs. Otherwise
@@ -60,7 +70,7 @@ bool gh_debugfile_unstrip_to(const struct gh_pclntab *tab, int fd, const char *p
 bool gh_debugfile_add_sections(const struct gh_image *image, const char *path,
 			       struct gh_error *err);
 
-/* A debug file with short names into memory: on success *DATA is *SIZE bytes, to be freed by the
+/* A debug file for GDB into memory: on success *DATA is *SIZE bytes, to be freed by the
  * caller.
  */
 bool gh_debugfile_make(const struct gh_pclntab *tab, const struct gh_slots *slots, uint8_t **data,

@@ -36,13 +36,15 @@ static uint32_t add_base(struct gh_buffer *info, const char *kind, uint8_t encod
 }
 
 void gh_arg_types_put(struct gh_arg_types *types, const struct gh_pclntab *tab,
-		      const char *producer, struct gh_buffer *info)
+		      const char *producer, struct gh_info *to)
 {
+	struct gh_buffer *info = &to->info;
 	*types = (struct gh_arg_types){0};
 	if (!gh_arg_places_told(tab))
 		return;
 	uint8_t word = tab->pointer_size;
-	size_t start = gh_variable_unit_begin(info, "types of arguments", producer, word);
+	size_t start =
+	    gh_variable_unit_begin(info, to->debugger, "types of arguments", producer, word);
 	for (uint8_t size = 1; size <= 2; size = (uint8_t)(size * 2))
 		types->integers[size] = add_base(info, "uint", DW_ATE_unsigned, size);
 	for (uint8_t size = 4; size <= 8; size = (uint8_t)(size * 2))

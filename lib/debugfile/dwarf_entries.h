@@ -40,6 +40,7 @@ enum {
 	GH_ENTRY_SLICE,
 	GH_ENTRY_UNSPECIFIED,
 	GH_ENTRY_VARIABLE,
+	GH_ENTRY_TEMPLATE, /* LLDB's alone */
 };
 
 /* Numbers of entries: those of the types, and then those of entries without a descriptor. */
@@ -63,6 +64,7 @@ struct gh_type_unit {
 	const struct gh_rtypes *types;
 	const struct gh_typenames *names;
 	struct gh_strings *strings;
+	enum gh_debugger debugger;          /* that reads it */
 	uint8_t word;                       /* pointer size, in bytes */
 	int release;                        /* N of Go 1.N */
 	size_t start;                       /* of the unit */
@@ -129,6 +131,10 @@ gh_entry gh_type_pointer(struct gh_type_unit *unit, gh_entry target, uint32_t na
 /* The number that LATE, which is copied, will have. */
 gh_entry gh_type_later(struct gh_type_unit *unit, const struct gh_type_late *late);
 
+/* LLDB, if the unit is for it, would not come to an end with TYPE, a pointer or slice: it reads at
+ * once what those and arrays are of, which may be the type itself, as in "type list []list". */
+bool gh_type_is_endless(const struct gh_type_unit *unit, const struct gh_rtype *type);
+
 /* Writes the pointers and arrays that were asked for. */
 void gh_type_add_lates(struct gh_type_unit *unit);
 
@@ -136,6 +142,7 @@ void gh_type_add_lates(struct gh_type_unit *unit);
  */
 void gh_type_add_base(struct gh_type_unit *unit, gh_entry number, uint32_t name,
 		      const struct gh_rtype *type);
+void gh_type_add_typedef(struct gh_type_unit *unit, gh_entry number, uint32_t name, gh_entry of);
 void gh_type_add_pointer(struct gh_type_unit *unit, gh_entry number, uint32_t name,
 			 const struct gh_rtype *type, gh_entry target);
 void gh_type_add_array(struct gh_type_unit *unit, gh_entry number, uint32_t name,
@@ -288,10 +295,10 @@ struct gh_arg_types {
 	uint32_t pointer;
 };
 
-/* Appends a unit with the types that are no structs to INFO, .debug_info, if TAB's program tells of
+/* Appends a unit with the types that are no structs to INFO if TAB's program tells of
  * arguments. */
 void gh_arg_types_put(struct gh_arg_types *types, const struct gh_pclntab *tab,
-		      const char *producer, struct gh_buffer *info);
+		      const char *producer, struct gh_info *info);
 
 /* The arguments of functions in DWARF, and where they surely are: from the function's entry to the
  * end of its prologue, where a breakpoint on it is. Nothing tells which memory or register holds a
@@ -390,8 +397,7 @@ bool gh_frame_make(struct gh_buffer *out, const struct gh_pclntab *tab,
 
 /* What a debug file is made of. */
 struct gh_debug_parts {
-	bool is_whole;   /* the program itself comes before them */
-	bool is_for_gdb; /* only GDB reads them */
+	bool is_whole; /* the program itself comes before them */
 	struct gh_elf elf;
 	struct gh_skeleton skeleton;
 	struct gh_packages packages;

@@ -148,7 +148,8 @@ bool gh_slot_types_put(struct gh_slot_types *types, const struct gh_slots *slots
 {
 	*types = (struct gh_slot_types){0};
 	uint8_t word = slots->arch->pointer_size;
-	size_t start = gh_variable_unit_begin(info, "types of the heap dump", producer, word);
+	size_t start =
+	    gh_variable_unit_begin(info, GH_FOR_GDB, "types of the heap dump", producer, word);
 	uint32_t length = add_plain(types, info, word);
 	add_typed(types, slots, info, length);
 	gh_unit_end(info, start);

@@ -86,7 +86,7 @@ static void begin_unit(struct writer *writer, const struct gh_interned *name)
 	writer->unit = gh_unit_begin(out, 0, word);
 	gh_buffer_u8(out, GH_ABBREV_UNIT);
 	gh_buffer_u32(out, GH_STRINGS_PRODUCER);
-	gh_buffer_u8(out, DW_LANG_Go);
+	gh_buffer_u8(out, gh_unit_language(writer->info->debugger));
 	gh_info_refer(writer->info, GH_INFO_LINE, writer->info->line.size);
 	gh_buffer_uint(out, 0, word); /* what ranges are relative to */
 	writer->ranges = out->size;

@@ -47,13 +47,15 @@ struct gh_word_block {
 };
 
 bool gh_word_type_put(struct gh_word_type *type, const struct gh_pclntab *tab, const char *producer,
-		      struct gh_buffer *info)
+		      struct gh_info *to)
 {
+	struct gh_buffer *info = &to->info;
 	*type = (struct gh_word_type){0};
 	if (!gh_stackmaps_told(tab) || !gh_callees_find(&type->callees, tab))
 		return !type->callees.entries.failed;
 	uint8_t word = tab->pointer_size;
-	size_t start = gh_variable_unit_begin(info, "types of pointers", producer, word);
+	size_t start =
+	    gh_variable_unit_begin(info, to->debugger, "types of pointers", producer, word);
 	uint32_t any = gh_variable_base(info, "uintptr", DW_ATE_unsigned, word);
 	type->offset = gh_variable_pointer_begin(info, word, any);
 	gh_buffer_string(info, "*uintptr");

@@ -176,6 +176,7 @@ static bool divide(struct job *job)
 		return false;
 	for (uint32_t first = 0; first < packages->count;) {
 		struct part *part = &job->parts[job->nparts++];
+		part->info.debugger = job->info->debugger;
 		part->first = part->end = first;
 		part->strings = *job->strings;
 		while (part->end < packages->count && count_functions(job, part) < PART_FUNCTIONS)
@@ -193,11 +194,11 @@ static bool make_units(struct job *job, const struct gh_slots *slots, struct gh_
 	const struct gh_pclntab *tab = common->tab;
 	const char *file = tab->image->path;
 	const char *producer = job->strings->header + GH_STRINGS_PRODUCER;
-	gh_arg_types_put(&common->arg_types, tab, producer, &info->info);
+	gh_arg_types_put(&common->arg_types, tab, producer, info);
 	/* A dump's own words are those of its frames, with their types. */
 	bool put = slots != NULL
 		       ? gh_slot_types_put(&common->slot_types, slots, producer, &info->info)
-		       : gh_word_type_put(&common->live_type, tab, producer, &info->info);
+		       : gh_word_type_put(&common->live_type, tab, producer, info);
 	gh_variable_abbrevs(&info->abbrev);
 	gh_abbrevs_make(&info->abbrev);
 	if (!put || !divide(job) || !gh_parallel_ordered(job->nparts, make_part, take_part, job))
@@ -223,7 +224,6 @@ bool gh_info_make(struct gh_info *info, const struct gh_pclntab *tab,
 				     .packages = packages,
 				     .slots = slots != NULL ? slots : &none,
 				     .types = types}};
-	*info = (struct gh_info){0};
 	set_byte_order(info, tab->image->arch->big_endian);
 	job.common.methods_told = types != NULL && gh_parameters_told(types);
 	bool made = (types == NULL || (!gh_arg_places_told(tab) && !job.common.methods_told) ||

@@ -68,6 +68,7 @@ static const uint16_t abbrevs[][2 + 2 * MAX_ATTRIBUTES + 1] = {
     [GH_ENTRY_VARIABLE - 1] = {DW_TAG_variable, 0, DW_AT_name, DW_FORM_strp, DW_AT_external,
 			       DW_FORM_flag_present, DW_AT_type, DW_FORM_ref4, DW_AT_location,
 			       DW_FORM_exprloc},
+    [GH_ENTRY_TEMPLATE - 1] = {DW_TAG_template_type_parameter, 0, DW_AT_type, DW_FORM_ref4},
 };
 
 /* A reference to an entry, to be filled in when the entry's offset is known. */
@@ -76,9 +77,10 @@ struct gh_type_reference {
 	gh_entry to;
 };
 
-static void add_abbrevs(struct gh_buffer *out)
+static void add_abbrevs(struct gh_buffer *out, enum gh_debugger debugger)
 {
-	for (unsigned i = 0; i < sizeof(abbrevs) / sizeof(abbrevs[0]); i++) {
+	unsigned count = debugger == GH_FOR_LLDB ? GH_ENTRY_TEMPLATE : GH_ENTRY_VARIABLE;
+	for (unsigned i = 0; i < count; i++) {
 		gh_buffer_uleb128(out, i + 1);
 		gh_buffer_uleb128(out, abbrevs[i][0]);
 		gh_buffer_u8(out, (uint8_t)abbrevs[i][1]);
@@ -180,14 +182,17 @@ static uint32_t finish_name(struct gh_type_unit *unit)
 
 uint32_t gh_type_generic_name(struct gh_type_unit *unit, const char *base, uint32_t a, uint32_t b)
 {
+	/* A struct with "<" in its name is a template for LLDB, which shows the parameters that its
+	   entry has: only slices have them. */
+	bool is_template = unit->debugger != GH_FOR_LLDB || strncmp(base, "std::", 5) == 0;
 	append(unit, base);
-	append(unit, "<");
+	append(unit, is_template ? "<" : "(");
 	append_name(unit, a);
 	if (b != GH_NO_ENTRY) {
 		append(unit, ",");
 		append_name(unit, b);
 	}
-	append(unit, ">");
+	append(unit, is_template ? ">" : ")");
 	return finish_name(unit);
 }
 
@@ -241,12 +246,23 @@ static uint8_t encoding(uint8_t kind)
 	}
 }
 
+void gh_type_add_typedef(struct gh_type_unit *unit, gh_entry number, uint32_t name, gh_entry of)
+{
+	gh_type_begin_entry(unit, GH_ENTRY_TYPEDEF, number);
+	gh_buffer_u32(unit->out, name);
+	gh_type_refer(unit, of);
+}
+
 void gh_type_add_base(struct gh_type_unit *unit, gh_entry number, uint32_t name,
 		      const struct gh_rtype *type)
 {
-	gh_type_begin(unit, GH_ENTRY_BASE, number, name, type);
+	/* LLDB calls C's base types as C does. */
+	gh_entry base = unit->debugger == GH_FOR_LLDB ? gh_type_new(unit) : number;
+	gh_type_begin(unit, GH_ENTRY_BASE, base, name, type);
 	gh_buffer_u8(unit->out, encoding(type->kind));
 	gh_buffer_u8(unit->out, (uint8_t)type->size);
+	if (base != number)
+		gh_type_add_typedef(unit, number, name, base);
 }
 
 void gh_type_add_pointer(struct gh_type_unit *unit, gh_entry number, uint32_t name,
@@ -266,6 +282,22 @@ void gh_type_add_array(struct gh_type_unit *unit, gh_entry number, uint32_t name
 	gh_type_refer(unit, gh_type_basic(unit, GH_KIND_UINTPTR));
 	gh_buffer_uleb128(unit->out, array->count);
 	gh_type_end_children(unit);
+}
+
+bool gh_type_is_endless(const struct gh_type_unit *unit, const struct gh_rtype *type)
+{
+	enum { MOST = 32 }; /* that real types have of these, one in the other */
+	if (unit->debugger != GH_FOR_LLDB)
+		return false;
+	for (unsigned i = 0; i < MOST; i++) {
+		uint32_t elem = gh_rtype_elem(unit->types, type);
+		if (elem == GH_NO_RTYPE ||
+		    (type->kind != GH_KIND_ARRAY && type->kind != GH_KIND_POINTER &&
+		     type->kind != GH_KIND_SLICE))
+			return false;
+		type = &unit->types->items[elem];
+	}
+	return true;
 }
 
 void gh_type_add_lates(struct gh_type_unit *unit)
@@ -305,11 +337,11 @@ bool gh_type_unit_begin(struct gh_type_unit *unit, struct gh_info *info)
 	uint32_t abbrev = (uint32_t)info->abbrev.size;
 	if (!make_tables(unit))
 		return false;
-	add_abbrevs(&info->abbrev);
+	add_abbrevs(&info->abbrev, unit->debugger);
 	unit->start = gh_unit_begin(out, abbrev, unit->word);
 	gh_type_begin_entry(unit, GH_ENTRY_UNIT, GH_NO_ENTRY);
 	gh_buffer_u32(out, GH_STRINGS_PRODUCER);
-	gh_buffer_u8(out, DW_LANG_Go);
+	gh_buffer_u8(out, gh_unit_language(unit->debugger));
 	gh_buffer_string(out, "runtime"); /* the unit that Go's linker puts them into */
 	gh_buffer_string(out, ".");
 	return true;

@@ -21,11 +21,40 @@ static void add_array_type(struct gh_type_unit *unit, gh_entry number, uint32_t 
 	gh_type_add_array(unit, number, name, type, &array);
 }
 
+/* Names of a type that begins with a pointer and a length, and of these two. */
+struct header_names {
+	const char *type; /* NULL: the type's own */
+	const char *pointer;
+	const char *length;
+};
+
+/* Those for any debugger, and for LLDB: it shows these types of libc++ with the text and the
+ * elements that they hold, and without Python has no other way to show text by its length. Release
+ * 14 and later know them by these names: LibCxx.cpp and LibCxxInitializerList.cpp in
+ * lldb/source/Plugins/Language/CPlusPlus. */
+static const struct header_names string_names[] = {{NULL, "str", "len"},
+						   {"std::__1::string_view", "__data", "__size"}};
+static const struct header_names slice_names[] = {{NULL, "array", "len"},
+						  {"std::initializer_list", "__begin_", "__size_"}};
+
+static void add_pointer_and_length(struct gh_type_unit *unit, const struct header_names *names,
+				   gh_entry pointer)
+{
+	gh_type_add_member(unit, names->pointer, strlen(names->pointer), 0, pointer, false);
+	gh_type_add_member(unit, names->length, strlen(names->length), unit->word,
+			   gh_type_basic(unit, GH_KIND_INT), false);
+}
+
 static void add_func(struct gh_type_unit *unit, gh_entry number, uint32_t name,
 		     const struct gh_rtype *type)
 {
 	bool variadic;
 	uint32_t in = gh_rtype_parameters(unit->types, type, &variadic);
+	if (unit->debugger == GH_FOR_LLDB) {
+		/* C's functions are no values: the pointer to the code's address. */
+		gh_type_add_pointer(unit, number, name, type, gh_type_basic(unit, GH_KIND_UINTPTR));
+		return;
+	}
 	gh_type_begin(unit, type->nparts > 0 ? GH_ENTRY_FUNC : GH_ENTRY_EMPTY_FUNC, number, name,
 		      type);
 	gh_buffer_u8(unit->out, unit->word);
@@ -66,13 +95,17 @@ static void add_struct(struct gh_type_unit *unit, gh_entry number, uint32_t name
 static void add_string_type(struct gh_type_unit *unit, gh_entry number, uint32_t name,
 			    const struct gh_rtype *type)
 {
+	const struct header_names *names = &string_names[unit->debugger == GH_FOR_LLDB];
+	if (names->type != NULL)
+		name = gh_type_string(unit, names->type);
 	gh_type_begin(unit, GH_ENTRY_STRUCT, number, name, type);
 	gh_buffer_uleb128(unit->out, type->size);
 	uint32_t byte = gh_type_basic(unit, GH_KIND_UINT8);
 	gh_entry bytes = byte < unit->types->count ? gh_type_pointer_to(unit, byte)
-						   : gh_type_basic(unit, GH_KIND_UNSAFE_POINTER);
-	gh_type_add_member(unit, "str", 3, 0, bytes, false);
-	gh_type_add_member(unit, "len", 3, unit->word, gh_type_basic(unit, GH_KIND_INT), false);
+			 : unit->debugger == GH_FOR_LLDB
+			     ? gh_type_pointer(unit, byte, gh_type_string(unit, "*uint8"))
+			     : gh_type_basic(unit, GH_KIND_UNSAFE_POINTER);
+	add_pointer_and_length(unit, names, bytes);
 	gh_type_end_children(unit);
 }
 
@@ -80,11 +113,18 @@ static void add_slice(struct gh_type_unit *unit, gh_entry number, uint32_t name,
 		      const struct gh_rtype *type)
 {
 	uint32_t elem = gh_rtype_elem(unit->types, type);
+	bool for_lldb = unit->debugger == GH_FOR_LLDB && !gh_type_is_endless(unit, type);
+	const struct header_names *names = &slice_names[for_lldb];
+	if (for_lldb)
+		name = gh_type_generic_name(unit, names->type, elem, GH_NO_ENTRY);
 	gh_type_begin(unit, GH_ENTRY_SLICE, number, name, type);
 	gh_buffer_uleb128(unit->out, type->size);
 	gh_type_refer(unit, gh_type_of(unit, elem));
-	gh_type_add_member(unit, "array", 5, 0, gh_type_pointer_to(unit, elem), false);
-	gh_type_add_member(unit, "len", 3, unit->word, gh_type_basic(unit, GH_KIND_INT), false);
+	if (for_lldb) {
+		gh_type_begin_entry(unit, GH_ENTRY_TEMPLATE, GH_NO_ENTRY);
+		gh_type_refer(unit, gh_type_of(unit, elem));
+	}
+	add_pointer_and_length(unit, names, gh_type_pointer_to(unit, elem));
 	gh_type_add_member(unit, "cap", 3, 2U * unit->word, gh_type_basic(unit, GH_KIND_INT),
 			   false);
 	gh_type_end_children(unit);
@@ -228,18 +268,21 @@ static void add_map(struct gh_type_unit *unit, gh_entry number, uint32_t name,
 }
 
 /* Go's linker puts a typedef before each struct, array, function, interface, pointer and slice
- * whose name is not the type itself spelled out. */
-static bool has_typedef(const struct gh_rtype *type)
+ * whose name is not the type itself spelled out. For LLDB it is before what has another name. */
+static bool has_typedef(const struct gh_type_unit *unit, const struct gh_rtype *type)
 {
 	switch (type->kind) {
+	case GH_KIND_STRING:
+		return unit->debugger == GH_FOR_LLDB;
 	case GH_KIND_FUNC:
 	case GH_KIND_INTERFACE:
 		return true;
 	case GH_KIND_ARRAY:
 	case GH_KIND_POINTER:
-	case GH_KIND_SLICE:
 	case GH_KIND_STRUCT:
 		return type->named;
+	case GH_KIND_SLICE:
+		return type->named || unit->debugger == GH_FOR_LLDB;
 	default:
 		return false;
 	}
@@ -249,7 +292,7 @@ static void add_type(struct gh_type_unit *unit, uint32_t index)
 {
 	const struct gh_rtype *type = &unit->types->items[index];
 	uint32_t name = type_name(unit, index);
-	gh_entry number = has_typedef(type) ? gh_type_new(unit) : index;
+	gh_entry number = has_typedef(unit, type) ? gh_type_new(unit) : index;
 	switch (type->kind) {
 	case GH_KIND_ARRAY:
 		add_array_type(unit, number, name, type);
@@ -267,10 +310,13 @@ static void add_type(struct gh_type_unit *unit, uint32_t index)
 		add_map(unit, number, name, type);
 		break;
 	case GH_KIND_POINTER:
-		gh_type_add_pointer(
-		    unit, number, name, type,
-		    gh_type_of(unit, gh_rtype_shorter(unit->types, type,
-						      gh_rtype_elem(unit->types, type))));
+		if (gh_type_is_endless(unit, type))
+			gh_type_begin(unit, GH_ENTRY_BARE_POINTER, number, name, type);
+		else
+			gh_type_add_pointer(
+			    unit, number, name, type,
+			    gh_type_of(unit, gh_rtype_shorter(unit->types, type,
+							      gh_rtype_elem(unit->types, type))));
 		break;
 	case GH_KIND_SLICE:
 		add_slice(unit, number, name, type);
@@ -285,13 +331,14 @@ static void add_type(struct gh_type_unit *unit, uint32_t index)
 		gh_type_begin(unit, GH_ENTRY_BARE_POINTER, number, name, type);
 		break;
 	default:
-		gh_type_add_base(unit, number, name, type);
+		/* LLDB shows predeclared types and all that are made of them alike. */
+		if (unit->debugger == GH_FOR_LLDB && unit->basics[type->kind] != index)
+			gh_type_add_typedef(unit, index, name, gh_type_basic(unit, type->kind));
+		else
+			gh_type_add_base(unit, number, name, type);
 	}
-	if (number == index)
-		return;
-	gh_type_begin_entry(unit, GH_ENTRY_TYPEDEF, index);
-	gh_buffer_u32(unit->out, name);
-	gh_type_refer(unit, number);
+	if (number != index)
+		gh_type_add_typedef(unit, index, name, number);
 }
 
 /* Writes what was asked for and has no descriptor. */
@@ -421,6 +468,7 @@ bool gh_dwarf_types_add(struct gh_info *info, const struct gh_rtypes *types,
 		return true;
 	const char *path = types->tab->image->path;
 	struct gh_type_unit unit = {.out = &info->info,
+				    .debugger = info->debugger,
 				    .types = types,
 				    .names = names,
 				    .strings = strings,

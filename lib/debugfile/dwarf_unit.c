@@ -20,6 +20,11 @@ void gh_unit_end(struct gh_buffer *info, size_t start)
 	gh_buffer_patch(info, start, info->size - start - LENGTH_SIZE, LENGTH_SIZE);
 }
 
+uint8_t gh_unit_language(enum gh_debugger debugger)
+{
+	return debugger == GH_FOR_LLDB ? DW_LANG_C99 : DW_LANG_Go;
+}
+
 /* What entries of one kind have in common. */
 #define END        0, 0
 #define FUNCTION   DW_AT_external, DW_FORM_flag_present, DW_AT_name, DW_FORM_strp, PCS, FRAME_BASE

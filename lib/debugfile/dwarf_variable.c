@@ -56,12 +56,12 @@ void gh_variable_abbrevs(struct gh_buffer *abbrev)
 	gh_buffer_bytes(abbrev, abbrevs, sizeof(abbrevs));
 }
 
-size_t gh_variable_unit_begin(struct gh_buffer *info, const char *name, const char *producer,
-			      uint8_t word)
+size_t gh_variable_unit_begin(struct gh_buffer *info, enum gh_debugger debugger, const char *name,
+			      const char *producer, uint8_t word)
 {
 	size_t start = gh_unit_begin(info, 0, word);
 	gh_buffer_u8(info, UNIT);
-	gh_buffer_u8(info, DW_LANG_Go);
+	gh_buffer_u8(info, gh_unit_language(debugger));
 	gh_buffer_string(info, name);
 	gh_buffer_string(info, producer);
 	gh_buffer_string(info, "."); /* directory of the compilation */

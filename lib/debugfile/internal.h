@@ -109,6 +109,9 @@ enum {
 	GH_ABBREV_WORD,  /* a variable that is as the one it refers to */
 };
 
+/* The language of units for DEBUGGER, DW_LANG_*. */
+uint8_t gh_unit_language(enum gh_debugger debugger);
+
 /* Adds the section's contents to ABBREV. */
 void gh_abbrevs_make(struct gh_buffer *abbrev);
 
@@ -134,6 +137,7 @@ struct gh_info_ref {
 
 /* The sections' contents. */
 struct gh_info {
+	enum gh_debugger debugger; /* that they are for */
 	struct gh_buffer abbrev;
 	struct gh_buffer info;
 	struct gh_buffer line;
@@ -237,10 +241,10 @@ void gh_line_free(struct gh_line_table *lines);
  * there. Between calls the maps are out of date. Where a call was inlined around a call the block
  * is nested in that. DWARF 4, sections 3.3.8, 3.5, 4.1 and 5.1. */
 
-/* Appends a unit called NAME to INFO, .debug_info, whose addresses have WORD bytes, for types.
- * Returns where it starts. The abbreviations are the section's first. */
-size_t gh_variable_unit_begin(struct gh_buffer *info, const char *name, const char *producer,
-			      uint8_t word);
+/* Appends a unit called NAME for DEBUGGER to INFO, .debug_info, whose addresses have WORD bytes,
+ * for types. Returns where it starts. The abbreviations are the section's first. */
+size_t gh_variable_unit_begin(struct gh_buffer *info, enum gh_debugger debugger, const char *name,
+			      const char *producer, uint8_t word);
 
 /* Append a type to the unit that is in the making. Each returns the type's offset in INFO. Sizes
  * are in bytes; TO and TYPE are offsets of types. */
@@ -292,10 +296,10 @@ struct gh_words {
 	size_t left;            /* bytes of DWARF that may still be written */
 };
 
-/* Appends a unit with the type to INFO, .debug_info, if the program tells of words; else there are
+/* Appends a unit with the type to INFO if the program tells of words; else there are
  * none. In any case TYPE is to be freed. False if memory ran out. */
 bool gh_word_type_put(struct gh_word_type *type, const struct gh_pclntab *tab, const char *producer,
-		      struct gh_buffer *info);
+		      struct gh_info *info);
 
 void gh_word_type_free(struct gh_word_type *type);
 
@@ -418,11 +422,11 @@ void gh_inlines_free(struct gh_inlines *inlines);
  * functions, wherever that comes from: a debugger that looks for the name then finds all units that
  * have a copy of it, and none refers to another. */
 
-/* Fills INFO with a unit for each of PACKAGES and, unless SLOTS is NULL, one for its types; its
- * variables are in the functions. Function names refer to STRINGS as .debug_str, to
- * which those of inlined functions are added.
- * False (ERR filled) if a function cannot be read, memory ran out, or a section would not
- * fit the 32-bit DWARF format. In any case INFO is to be freed with gh_info_free. */
+/* Fills INFO, of which only the debugger is set, with a unit for each of PACKAGES and, unless SLOTS
+ * is NULL, one for its types; its variables are in the functions. Function names refer to STRINGS
+ * as .debug_str, to which those of inlined functions are added. False (ERR filled) if a function
+ * cannot be read, memory ran out, or a section would not fit the 32-bit DWARF format. In any case
+ * INFO is to be freed with gh_info_free. */
 bool gh_info_make(struct gh_info *info, const struct gh_pclntab *tab,
 		  const struct gh_packages *packages, struct gh_strings *strings,
 		  const struct gh_slots *slots, const struct gh_rtypes *types,

@@ -64,7 +64,7 @@ static void add_unit(struct gh_debug_parts *parts, struct unit *unit)
 	size_t start = gh_unit_begin(&made->info, (uint32_t)made->abbrev.size, tab->pointer_size);
 	gh_buffer_uleb128(&made->info, ABBREV_UNIT);
 	gh_buffer_string(&made->info, "goheap");
-	gh_buffer_u8(&made->info, DW_LANG_Go);
+	gh_buffer_u8(&made->info, gh_unit_language(made->debugger));
 	gh_buffer_string(&made->info, "goheap");
 	gh_dwarf_goroutine_add(&writer, &parts->types, gh_rtypes_release(&parts->types),
 			       &parts->switches.runtime);
@@ -186,7 +186,7 @@ static bool make_parts(struct gh_debug_parts *parts, const struct gh_pclntab *ta
 bool gh_supplement_write_to(const struct gh_pclntab *tab, int fd, const char *path,
 			    struct gh_error *err)
 {
-	struct gh_debug_parts parts = {0};
+	struct gh_debug_parts parts = {.info.debugger = GH_FOR_GDB};
 	bool written = make_parts(&parts, tab, err);
 	if (written && !(gh_debug_parts_add(&parts) && gh_probes_add(&parts.elf, &parts.probes) &&
 			 gh_symtab_add(&parts.elf, &parts.symtab, &parts.strings)))

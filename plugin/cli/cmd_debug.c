@@ -66,15 +66,18 @@ static bool write_file(const struct gh_program *program, const struct gh_options
 	if (output == NULL)
 		output = path;
 	struct gh_error err;
-	char *twin = gh_kept_twin_find(&program->image);
+	enum gh_debugger debugger = options->debugger != NULL ? GH_FOR_LLDB
+				    : options->short_names    ? GH_FOR_GDB
+							      : GH_FOR_ANY;
+	/* The twin's DWARF is Go's, which LLDB does not take. */
+	char *twin = debugger != GH_FOR_LLDB ? gh_kept_twin_find(&program->image) : NULL;
 	bool written = false;
 	if (twin != NULL)
 		written = write_twin(twin, output, form, &err);
 	else if (form == DEBUG_FILE)
-		written =
-		    gh_debugfile_write(&program->tab, NULL, options->short_names, output, &err);
+		written = gh_debugfile_write(&program->tab, NULL, debugger, output, &err);
 	else
-		written = gh_debugfile_unstrip(&program->tab, output, &err);
+		written = gh_debugfile_unstrip(&program->tab, debugger, output, &err);
 	free(twin);
 	if (!written)
 		gh_print_error(&err);
@@ -88,6 +91,12 @@ static int run(const struct gh_options *options, enum form form)
 	struct gh_error err;
 	if (options->install != NULL && options->output != NULL) {
 		fputs("goheap debug: --install and -o name two places: leave one out\n", stderr);
+		return GH_EXIT_USAGE;
+	}
+	if (options->debugger != NULL && options->short_names) {
+		fputs("goheap debug: --short-names is for GDB, and --for lldb is not: leave one "
+		      "out\n",
+		      stderr);
 		return GH_EXIT_USAGE;
 	}
 	if (!gh_check_output(options->output, options->file) ||

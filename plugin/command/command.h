@@ -58,6 +58,7 @@ struct gh_options {
 	const char *ldflags;       /* for the build of it (--ldflags) */
 	const char *output;        /* to write to (-o) */
 	const char *install;       /* directory of debug files to write to (--install) */
+	const char *debugger;      /* that the file is for (--for); NULL: any */
 	const char *tables;        /* directory of tables to write to (--tables) */
 	const char *host;          /* that the heap is of (--host) */
 	const char *status;        /* of the goroutines to print (-s) */
@@ -195,6 +196,14 @@ struct gh_option {
 	}
 #define GH_LIMIT_ROWS                                                                              \
 	GH_LIMIT(20, "Print no more than N rows; 0 for all (20, or all if it is JSON)")
+
+/* The debugger that a file is for. */
+#define GH_FOR                                                                                     \
+	{                                                                                          \
+		.name = "for", .type = GH_OPTION_TEXT, .arg = "DEBUGGER", .values = "lldb",        \
+		.doc = "Have LLDB show arguments and their values; other debuggers show less",     \
+		.field = offsetof(struct gh_options, debugger)                                     \
+	}
 
 #define GH_MODULE                                                                                  \
 	{                                                                                          \

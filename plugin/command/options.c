@@ -80,18 +80,19 @@ static uint64_t parse_number(const char *arg, int base, uint64_t most, const cha
 	return number;
 }
 
-static enum gh_grouping parse_grouping(const char *arg, const struct argp_state *state)
+/* The place of ARG among VALUES, from 0. Exits, as on a usage error, if it is none of them. */
+static unsigned parse_value(const char *values, const char *arg, const struct argp_state *state)
 {
-	unsigned grouping = GH_BY_TYPE;
+	unsigned place = 0;
 	size_t length = strlen(arg);
-	for (const char *name = GH_GROUPING_NAMES; *name != '\0'; grouping++) {
+	for (const char *name = values; *name != '\0'; place++) {
 		size_t end = strcspn(name, "|");
 		if (end == length && memcmp(name, arg, end) == 0)
-			return grouping;
+			return place;
 		name += end + (name[end] == '|');
 	}
-	argp_error(state, "not %s: %s", GH_GROUPING_NAMES, arg);
-	return GH_BY_TYPE;
+	argp_error(state, "not %s: %s", values, arg);
+	return 0;
 }
 
 static void parse_pattern(struct gh_options *options, const char *arg,
@@ -114,6 +115,10 @@ static void parse_argument(struct gh_options *options, const struct gh_option *o
 		*(bool *)field = true;
 		break;
 	case GH_OPTION_TEXT:
+		if (option->values != NULL)
+			parse_value(option->values, arg, state);
+		*(const char **)field = arg;
+		break;
 	case GH_OPTION_FILE:
 		*(const char **)field = arg;
 		break;
@@ -127,7 +132,7 @@ static void parse_argument(struct gh_options *options, const struct gh_option *o
 		*(uint64_t *)field = parse_number(arg, DECIMAL, option->most, what, state);
 		break;
 	case GH_OPTION_GROUPING:
-		options->grouping = parse_grouping(arg, state);
+		options->grouping = GH_BY_TYPE + parse_value(option->values, arg, state);
 		break;
 	case GH_OPTION_PATTERN:
 		parse_pattern(options, arg, state);

@@ -215,7 +215,7 @@ static bool write_debug_file(struct job *job, const char *path, struct gh_error 
 		return true;
 	bool found = gh_slots_find(&slots, &job->dump, err);
 	slots.bias = job->writer.bias;
-	bool written = found && gh_debugfile_write(&program->tab, &slots, true, path, err);
+	bool written = found && gh_debugfile_write(&program->tab, &slots, GH_FOR_GDB, path, err);
 	gh_slots_free(&slots);
 	if (written)
 		job->symbols = path;

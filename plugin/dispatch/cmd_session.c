@@ -205,7 +205,7 @@ static char *find_debug_file(const struct job *job, const struct gh_program *pro
 	if (!written && gh_image_has_dwarf(&program->image))
 		written = gh_supplement_write(&program->tab, path, err);
 	else if (!written)
-		written = gh_debugfile_write(&program->tab, NULL, true, path, err);
+		written = gh_debugfile_write(&program->tab, NULL, GH_FOR_GDB, path, err);
 	if (written)
 		return path;
 	free(path);

@@ -188,7 +188,7 @@ static bool write_contents(const struct gh_output *out, const struct gh_pclntab 
 	char trailer[TRAILER_SIZE + 1];
 	bool written = gh_image_has_dwarf(tab->image)
 			   ? gh_supplement_write_to(tab, out->fd, out->path, NULL)
-			   : gh_debugfile_write_to(tab, NULL, true, out->fd, out->path, NULL);
+			   : gh_debugfile_write_to(tab, NULL, GH_FOR_GDB, out->fd, out->path, NULL);
 	return written && fstat(out->fd, &st) == 0 &&
 	       make_trailer(trailer, out->fd, (size_t)st.st_size) &&
 	       lseek(out->fd, 0, SEEK_END) == st.st_size &&

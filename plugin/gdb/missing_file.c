@@ -220,8 +220,8 @@ static bool take_image(const struct gh_missing_file *job, const struct gh_image 
 	char path[PATH_MAX];
 	struct gh_pclntab tab;
 	snprintf(path, sizeof(path), "%s/%s.debug", job->directory, name);
-	bool written =
-	    gh_pclntab_open(&tab, image, err) && gh_debugfile_write(&tab, NULL, true, path, err);
+	bool written = gh_pclntab_open(&tab, image, err) &&
+		       gh_debugfile_write(&tab, NULL, GH_FOR_GDB, path, err);
 	size_t nfunc = tab.nfunc;
 	gh_pclntab_close(&tab);
 	if (!written)

@@ -16,18 +16,18 @@ static void find_types(const uint8_t *data, size_t size)
 }
 
 /* Writes what is for a program that has DWARF, which it need not have, and the program with what it
- * lacks. */
+ * lacks, for each debugger. */
 static void write_files(const struct gh_pclntab *tab)
 {
-	static bool (*const writers[])(const struct gh_pclntab *, int, const char *,
-				       struct gh_error *) = {gh_supplement_write_to,
-							     gh_debugfile_unstrip_to};
 	struct gh_error err;
-	for (size_t i = 0; i < sizeof(writers) / sizeof(writers[0]); i++) {
+	for (int i = GH_FOR_ANY; i <= GH_FOR_LLDB + 1; i++) {
 		int fd = memfd_create("fuzz", MFD_CLOEXEC);
 		if (fd < 0)
 			return;
-		writers[i](tab, fd, "output", &err);
+		if (i <= GH_FOR_LLDB)
+			gh_debugfile_unstrip_to(tab, i, fd, "output", &err);
+		else
+			gh_supplement_write_to(tab, fd, "output", &err);
 		close(fd);
 	}
 }

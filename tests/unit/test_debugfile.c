@@ -93,16 +93,17 @@ START_TEST(a_file_is_written_whole_or_not_at_all)
 	char path[64];
 	snprintf(path, sizeof(path), "%s/out.debug", directory);
 	struct gh_error err;
-	ck_assert_msg(gh_debugfile_write(&fixture.tab, NULL, true, path, &err), "%s", err.text);
+	ck_assert_msg(gh_debugfile_write(&fixture.tab, NULL, GH_FOR_GDB, path, &err), "%s",
+		      err.text);
 	struct stat st;
 	ck_assert_int_eq(stat(path, &st), 0);
 	ck_assert_int_eq(unlink(path), 0);
 	/* A directory cannot be renamed over; nothing else may be left. */
 	ck_assert_int_eq(mkdir(path, 0700), 0);
-	ck_assert(!gh_debugfile_write(&fixture.tab, NULL, true, path, &err));
+	ck_assert(!gh_debugfile_write(&fixture.tab, NULL, GH_FOR_GDB, path, &err));
 	ck_assert_int_eq(rmdir(path), 0);
 	ck_assert_int_eq(rmdir(directory), 0);
-	ck_assert(!gh_debugfile_write(&fixture.tab, NULL, true, path, &err));
+	ck_assert(!gh_debugfile_write(&fixture.tab, NULL, GH_FOR_GDB, path, &err));
 	ck_assert_ptr_nonnull(strstr(err.text, "No such file or directory"));
 	fixture_close(&fixture);
 }

@@ -284,12 +284,12 @@ static struct fixture program;
 
 static bool write_debugfile(struct gh_error *err)
 {
-	return gh_debugfile_write(&program.tab, NULL, true, path, err);
+	return gh_debugfile_write(&program.tab, NULL, GH_FOR_GDB, path, err);
 }
 
 static bool write_unstripped(struct gh_error *err)
 {
-	return gh_debugfile_unstrip(&program.tab, path, err);
+	return gh_debugfile_unstrip(&program.tab, GH_FOR_LLDB, path, err);
 }
 
 /* What writes a file. */
