@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The Debug Adapter Protocol, by which editors drive debuggers, as GDB and Delve speak it: what the tests of both share. They
+# The Debug Adapter Protocol, by which editors drive debuggers, as GDB, Delve and LLDB speak it: what their tests share. They
 # ask on descriptor 7, and the debugger answers on 8; $number is that of the last request, and all that is said is in
 # $work/talk.
 
@@ -75,6 +75,6 @@ dap_stop() {
 	answer stackTrace "{\"threadId\":${thread:-0},\"levels\":3}"
 	# Objects of a source are within those of frames.
 	# shellcheck disable=SC2001,SC2034 # a pattern that the shell has not; its callers use it
-	stack=$(sed 's/"source": {[^}]*}/"source": 0/g' <<<"$line" | grep -oE '\{[^{}]*"line": [^{}]*\}' |
-		sed -E 's/.*"line": ([0-9]+).*/\1 &/; s/^([0-9]+) .*"name": "([^"]*)".*/\2 \1/')
+	stack=$(sed -E 's/"source": ?\{[^}]*\}/"source": 0/g' <<<"$line" | grep -oE '\{[^{}]*"line": ?[^{}]*\}' |
+		sed -E 's/.*"line": ?([0-9]+).*/\1 &/; s/^([0-9]+) .*"name": ?"([^"]*)".*/\2 \1/')
 }
