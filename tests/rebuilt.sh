@@ -159,6 +159,22 @@ check_uses() {
 	has "$name: a program with DWARF" "$("$GOHEAP" twin "$work/plain" 2>&1)" 'has its DWARF: it needs no twin'
 }
 
+# C code that another compiler has made is left alone: Go's functions are the same nonetheless.
+check_c() {
+	local said
+	new_source
+	build plain '-X=main.Version=v7' -tags=withc
+	CC='gcc -O0 -fno-inline' build stripped '-s -w -X=main.Version=v7' -tags=withc
+	said=$(twin --source "$source")
+	has "$1: the functions of Go" "$said" '^([0-9]{4,}) of \1 functions are the same: the twin is proved$'
+	has "$1: C's are not" "$said" '^C code is not the same'
+	check_locals "$1"
+	"$GOHEAP" unstrip "$work/stripped" -o "$work/unstripped"
+	said=$(plain_gdb "$work/unstripped" 'info functions extra' 'info line main.bill')
+	has "$1: functions by name" "$said" 'main\.extra|main\.bill'
+	lacks "$1: and none of C" "$said" 'extra_c\.go:|static int extra|DWARF|rror'
+}
+
 # Text of the program is not run, and toolchains and sources that are not there are named.
 check_refused() {
 	new_source
@@ -207,6 +223,7 @@ for release in $(releases 1.19 1.24 1.27); do
 		check_revision "Go $release"
 		new_source
 		check_built "Go $release, cgo" -tags=withc
+		check_c "Go $release, cgo, another C compiler"
 		check_built "Go $release, PIE" -buildmode=pie
 		check_built "Go $release, -N -l" '-gcflags=all=-N -l'
 	fi

@@ -100,7 +100,7 @@ struct gh_twin {
 	size_t same;      /* those whose code and place are the same in the build */
 	size_t elsewhere; /* those of the same size at another address, of which no more is known */
 	struct GH_VECTOR(struct gh_twin_package) packages; /* with others, most of them first */
-	bool same_rest;          /* code that is no function of Go's is the same, too */
+	bool same_c;             /* code that is no function of Go's is the same, too */
 	size_t hidden;           /* variables without a place, once it is written */
 	struct gh_builds builds; /* where variables are; the build is the first */
 };
@@ -110,7 +110,7 @@ struct gh_twin {
 bool gh_twin_compare(struct gh_twin *twin, const struct gh_pclntab *build,
 		     const struct gh_pclntab *program, struct gh_error *err);
 
-/* All code is the same. */
+/* All functions of Go are the same. */
 bool gh_twin_is_proved(const struct gh_twin *twin);
 
 /* Writes the program of TWIN, which is proved, with the symbols and DWARF of the build, to PATH:

@@ -171,8 +171,8 @@ static bool is_same_between(struct comparison *comparison, const GElf_Shdr *sect
 	return is_same_gap(&comparison->twin->builds, at, end);
 }
 
-/* What is code and no function of Go's, C's for one, is the same in both. */
-static bool is_same_rest(struct comparison *comparison)
+/* Code that is no function of Go's is the same in both. */
+static bool is_same_c(struct comparison *comparison)
 {
 	const struct gh_builds *builds = &comparison->twin->builds;
 	for (size_t i = 1; i < builds->second->nsections; i++) {
@@ -207,7 +207,7 @@ bool gh_twin_compare(struct gh_twin *twin, const struct gh_pclntab *build,
 	bool compared =
 	    read_functions(&comparison, build, err) && compare_functions(&comparison, err);
 	if (compared)
-		twin->same_rest = is_same_rest(&comparison);
+		twin->same_c = is_same_c(&comparison);
 	gh_builds_settle(&twin->builds);
 	free(comparison.functions);
 	return compared;
@@ -215,7 +215,7 @@ bool gh_twin_compare(struct gh_twin *twin, const struct gh_pclntab *build,
 
 bool gh_twin_is_proved(const struct gh_twin *twin)
 {
-	return twin->same == twin->functions && twin->same_rest;
+	return twin->same == twin->functions;
 }
 
 void gh_twin_free(struct gh_twin *twin)

@@ -79,6 +79,30 @@ static void move(struct gh_twin *twin, struct gh_buffer *info,
 	}
 }
 
+/* The unit whose first entry is ENTRY is of Go. */
+static bool is_go(const struct gh_info_entry *entry)
+{
+	for (size_t i = 0; i < entry->count; i++)
+		if (entry->attributes[i].name == DW_AT_language)
+			return entry->attributes[i].form == DW_FORM_data1 &&
+			       *entry->attributes[i].at == DW_LANG_Go;
+	return false;
+}
+
+/* Moves the variables of the units that READER reads in INFO, and empties units of C, unless C's
+ * code is the same: where it is in the program is not known. */
+static void move_all(struct gh_twin *twin, struct gh_buffer *info, struct gh_info_reader *reader)
+{
+	struct gh_info_entry entry;
+	while (gh_info_reader_next(reader, &entry)) {
+		if (entry.tag == DW_TAG_compile_unit && !twin->same_c && !is_go(&entry))
+			memset(info->data + entry.offset, 0, reader->unit_end - entry.offset);
+		else
+			for (size_t i = 0; i < entry.count; i++)
+				move(twin, info, &entry.attributes[i]);
+	}
+}
+
 static bool make_info(struct writing *writing, struct gh_error *err)
 {
 	struct gh_twin *twin = writing->twin;
@@ -95,10 +119,7 @@ static bool make_info(struct writing *writing, struct gh_error *err)
 	struct gh_info_reader reader = gh_info_reader_start(
 	    gh_cursor_make(to->data, to->size, image->path, 0, big_endian),
 	    gh_cursor_make(writing->abbrev.data, writing->abbrev.size, image->path, 0, big_endian));
-	struct gh_info_entry entry;
-	while (gh_info_reader_next(&reader, &entry))
-		for (size_t i = 0; i < entry.count; i++)
-			move(twin, to, &entry.attributes[i]);
+	move_all(twin, to, &reader);
 	gh_info_reader_free(&reader);
 	return !(to->failed || writing->abbrev.failed) || gh_fail_memory(err, image->path);
 }
@@ -139,6 +160,23 @@ static uint16_t section_number(const struct writing *writing, uint16_t number)
 			       : 0;
 }
 
+/* Gives SYMBOL of the build its place in the program. False if that is not known: but for Go's
+ * functions, if C's code is not the same. */
+static bool place_symbol(const struct writing *writing, GElf_Sym *symbol)
+{
+	const struct gh_twin *twin = writing->twin;
+	const struct gh_pclntab *tab = twin->program;
+	struct gh_func func;
+	size_t number = gh_pclntab_find(tab, symbol->st_value);
+	bool is_go = number != SIZE_MAX && gh_pclntab_record(tab, number, &func, NULL) &&
+		     func.entry == symbol->st_value;
+	symbol->st_shndx = section_number(writing, symbol->st_shndx);
+	if (!twin->same_c && !is_go)
+		return false;
+	return GELF_ST_TYPE(symbol->st_info) == STT_TLS ||
+	       gh_moved_address(&twin->builds, symbol->st_value, &symbol->st_value);
+}
+
 /* Adds the build's symbols, each at its place in the program. Those without one are not defined. */
 static bool add_symbols(struct writing *writing, struct gh_error *err)
 {
@@ -154,13 +192,9 @@ static bool add_symbols(struct writing *writing, struct gh_error *err)
 		GElf_Sym symbol = gh_dynamic_read_symbol(image, &cur);
 		if (cur.failed)
 			break;
-		if (symbol.st_shndx != SHN_UNDEF && symbol.st_shndx < SHN_LORESERVE) {
-			symbol.st_shndx = section_number(writing, symbol.st_shndx);
-			if (GELF_ST_TYPE(symbol.st_info) != STT_TLS &&
-			    !gh_moved_address(&writing->twin->builds, symbol.st_value,
-					      &symbol.st_value))
-				symbol.st_shndx = SHN_UNDEF;
-		}
+		if (symbol.st_shndx != SHN_UNDEF && symbol.st_shndx < SHN_LORESERVE &&
+		    !place_symbol(writing, &symbol))
+			symbol.st_shndx = SHN_UNDEF;
 		gh_symbol_put(&writing->symbols, image->arch->pointer_size, &symbol);
 	}
 	struct gh_elf_section *to = gh_elf_add(&writing->elf, ".symtab", SHT_SYMTAB, 0);

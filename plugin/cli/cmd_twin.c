@@ -33,8 +33,9 @@ static const char *likely_cause(const struct gh_twin *twin, const struct gh_twin
 	size_t own = 0;
 	for (size_t i = 0; i < twin->packages.count; i++)
 		own += !is_standard(&twin->packages.items[i]);
-	if (twin->packages.count == 0 && twin->elsewhere == 0)
-		return "C code was compiled by another compiler, or linked with another library";
+	if (gh_image_section(twin->program->image, ".init") != NULL &&
+	    gh_image_section(twin->build->image, ".init") == NULL)
+		return "it was linked by the C linker: --ldflags=-linkmode=external";
 	if (own == twin->packages.count && own > 0)
 		return recipe->is_modified ? "the checkout that it was built of had changes which "
 					     "no commit has"
@@ -63,8 +64,6 @@ static void print_packages(const struct gh_twin *twin)
 		putchar('\n');
 	if (twin->elsewhere > 0)
 		printf("elsewhere, and so not compared: %zu\n", twin->elsewhere);
-	if (!twin->same_rest)
-		puts("code that is not Go's is not the same");
 }
 
 /* Says how much of the program the twin has. */
@@ -76,6 +75,8 @@ static void print_proof(const struct gh_twin *twin, const struct gh_twin_recipe 
 	if (!proved) {
 		print_packages(twin);
 		printf("most likely: %s\n", likely_cause(twin, recipe));
+	} else if (!twin->same_c) {
+		puts("C code is not the same, by another compiler or library: it stays without");
 	}
 }
 

@@ -360,6 +360,11 @@ bool gh_twin_recipe_read(struct gh_twin_recipe *recipe, const struct gh_image *i
 		    "1.18 on: build it again without -s and -w, and give that "
 		    "build, --names BUILD",
 		    program);
+	/* With -trimpath Go does not record the linker's flags; the C linker's files show. */
+	if (ldflags == NULL && info->settings != NULL &&
+	    strstr(info->settings, "\t-trimpath=true") != NULL &&
+	    gh_image_section(image, ".init") != NULL)
+		ldflags = "-linkmode=external";
 	bool says_mode = info->settings != NULL && strstr(info->settings, "\t-buildmode=") != NULL;
 	return read_settings(&reading, info->settings) &&
 	       (says_mode || !gh_image_is_pie(image) ||
