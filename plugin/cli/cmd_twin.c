@@ -107,8 +107,8 @@ static bool keep(struct gh_twin *twin, const struct gh_options *options)
 	if (kept)
 		print_kept(twin, path);
 	else if (path == NULL)
-		gh_say("%s: the twin cannot be kept for later: the program has no build id, or "
-		       "there is no directory of your own below ~/.cache",
+		gh_say("%s: the twin cannot be kept for later: there is no directory of your own "
+		       "below ~/.cache: name one, XDG_CACHE_HOME=DIR",
 		       options->file);
 	free(path);
 	if (options->output == NULL)

@@ -10,28 +10,39 @@
 #include "lib/util/open_file.h"
 #include "plugin/view/view.h"
 
-char *gh_kept_twin_path(const struct gh_image *program)
+/* Fills HASH with that of PROGRAM's build ids or, without, of all of it. False if memory ran out.
+ */
+static bool make_hash(const struct gh_image *program, uint8_t hash[GH_BLAKE2B_SIZE])
 {
 	struct gh_buildinfo info;
 	char *ids = NULL;
+	gh_buildinfo_read_ids(&info, program);
+	bool made = !info.failed;
+	if (info.go_build_id == NULL && info.gnu_build_id == NULL)
+		made = made && gh_blake2b_tree(program->data, program->size, hash);
+	else if (asprintf(&ids, "%s\n%s", info.go_build_id != NULL ? info.go_build_id : "",
+			  info.gnu_build_id != NULL ? info.gnu_build_id : "") >= 0)
+		gh_blake2b(ids, strlen(ids), hash);
+	else
+		made = false;
+	free(ids);
+	gh_buildinfo_free(&info);
+	return made;
+}
+
+char *gh_kept_twin_path(const struct gh_image *program)
+{
+	uint8_t hash[GH_BLAKE2B_SIZE];
+	char digits[2 * GH_BLAKE2B_SIZE + 1];
 	char *path = NULL;
 	char *cache = gh_cache_directory();
-	gh_buildinfo_read_ids(&info, program);
-	bool has_id = info.go_build_id != NULL || info.gnu_build_id != NULL;
-	if (cache != NULL && has_id &&
-	    asprintf(&ids, "%s\n%s", info.go_build_id != NULL ? info.go_build_id : "",
-		     info.gnu_build_id != NULL ? info.gnu_build_id : "") >= 0) {
-		uint8_t hash[GH_BLAKE2B_SIZE];
-		char digits[2 * GH_BLAKE2B_SIZE + 1];
-		gh_blake2b(ids, strlen(ids), hash);
+	if (cache != NULL && make_hash(program, hash)) {
 		for (size_t i = 0; i < sizeof(hash); i++)
 			snprintf(digits + 2 * i, 3, "%02x", hash[i]);
 		if (asprintf(&path, "%s/" GH_KEPT_TWINS "/%s", cache, digits) < 0)
 			path = NULL;
 	}
-	free(ids);
 	free(cache);
-	gh_buildinfo_free(&info);
 	return path;
 }
 
