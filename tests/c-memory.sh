@@ -3,6 +3,8 @@
 # its blocks, whose sizes malloc itself tells; what holds each, by how the program was written; and those that it has lost.
 . "$(dirname "$0")/lib.sh"
 session_home
+children=
+trap 'kill $children 2>/dev/null; rm -rf "$work"' EXIT
 
 needs "everything" gcore jq || finish
 
@@ -88,6 +90,18 @@ check_large() {
 	end "$pid"
 }
 
+# In GDB it is the same, with what is asked for by turns.
+check_in_gdb() {
+	local name="go $1, in GDB" global
+	needs "$name" gdb gdbserver || return
+	sample "$name" "$1" blocks || return
+	run_until_ready "$directory/blocks.stripped" 200000 400
+	global=$(theirs global | cut -d ' ' -f 1)
+	same_in_gdb "$name" "$directory/blocks.stripped" suspects "histogram --limit 5" "histogram --c --limit 5" \
+		"path --c $global" "unreachable --c --limit 3" "sql --c SELECT count(*), sum(bytes) FROM objects"
+	has "$name: suspects" "$(cat "$work/theirs.1")" ': C code has lost them$'
+}
+
 # Code has written past the end of a block: what comes before it is known.
 check_corrupt() {
 	local name="go $1, corrupt" block before
@@ -136,6 +150,7 @@ if in_full "position-independent, and malloc told otherwise"; then
 	done
 fi
 check_large 1.27
+check_in_gdb 1.27
 check_corrupt 1.27
 # A program without cgo has none.
 if sample "no cgo" 1.27 crowd; then

@@ -408,6 +408,39 @@ serve() {
 	port=$(sed -n 's/^Listening on port //p' "$work/server")
 }
 
+# told: what goheap says on standard input but for where more is told, and how long somebody still sleeps.
+told() {
+	sed -E 's/^( *)see goheap .*/\1see goheap/; s/(sleep), [0-9.]+ s more/\1/'
+}
+
+# same_in_gdb NAME PROGRAM COMMAND...: of the process $pid, which it ends and which runs PROGRAM, each goheap COMMAND says in GDB, attached,
+# behind gdbserver and of the core file, what it says of the core file without GDB, which is in $work/theirs.1 and so on.
+same_in_gdb() {
+	local name=$1 program=$2 number target commands=() words
+	shift 2
+	for number in $(seq $#); do
+		commands+=("echo part $number\\n" "goheap ${!number}")
+	done
+	commands+=("echo part\\n")
+	goheap "" "attach $pid" "${commands[@]}" "generate-core-file $work/core" detach >"$work/attached"
+	serve --attach "$pid"
+	goheap "" "target remote 127.0.0.1:$port" "${commands[@]}" detach >"$work/remote"
+	end "$pid"
+	goheap "$program" "core-file $work/core" "${commands[@]}" >"$work/cored"
+	for number in $(seq $#); do
+		read -ra words <<<"${!number}"
+		"$GOHEAP" "${words[0]}" "$work/core" -e "$program" "${words[@]:1}" 2>"$work/why" | told >"$work/theirs.$number"
+		for target in attached cored remote; do
+			sed -n "/^part $number\$/,/^part/ { /^part/d; p; }" "$work/$target" | told >"$work/ours"
+			# GDB has a copy of the program.
+			[ "$target" != remote ] ||
+				sed -i "s/\\(in \\|^\\| \\)program\\(\$\\|+\)/\\1$(basename "$program")\\2/" "$work/ours"
+			same "$name, $target in GDB: goheap ${!number}" "$work/theirs.$number" "$work/ours"
+		done
+	done
+	rm "$work/core"
+}
+
 # foreign_dump GOARCH EMULATOR: has the sample for that machine, built with Go 1.19, write its dump to $work/dump, its stacks to
 # $work/stacks and its counts to $work/counts; its directory is in $directory. False, and the check skipped, where
 # it cannot be run. EMULATOR is "env" where none is needed.

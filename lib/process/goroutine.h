@@ -241,4 +241,7 @@ bool gh_crash_find(struct gh_crash *crash, struct gh_process *process, struct gh
 
 void gh_crash_free(struct gh_crash *crash);
 
+/* The shape of buckets of strings to strings, with pointers of WORD bytes. */
+struct gh_map_shape gh_map_shape_of_strings(unsigned word);
+
 #endif

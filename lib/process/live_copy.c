@@ -44,14 +44,10 @@ static void take_mapping(void *context, int pid, struct gh_mapping *mapping)
 	    .from_file = mapping->inode != 0,
 	};
 	(void)pid;
-	if (range.size > GH_MOST_MAPPED)
-		return;
-	if (access[0] == 'r' && access[1] == 'w' && access[3] == 'p') {
-		struct gh_memory_part part = {mapping->start, mapping->end};
+	if (gh_writable_add(&live->writable, mapping))
 		add_range(&live->ranges, &range);
-		gh_vector_push(
-		    range.from_file ? &live->writable.of_files : &live->writable.anonymous, part);
-	} else if (access[0] == 'r' && access[2] != 'x' && access[3] == 'p' && range.from_file)
+	else if (access[0] == 'r' && access[1] != 'w' && access[2] != 'x' && access[3] == 'p' &&
+		 range.from_file && range.size <= GH_MOST_MAPPED)
 		gh_vector_push(&live->constants, range);
 }
 

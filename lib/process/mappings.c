@@ -141,6 +141,18 @@ bool gh_mappings_core_files(const struct gh_image *core, gh_mapping_take *take, 
 	return true;
 }
 
+bool gh_writable_add(struct gh_writable *writable, const struct gh_mapping *mapping)
+{
+	const char *access = mapping->access;
+	struct gh_memory_part part = {mapping->start, mapping->end};
+	bool is_own = access[0] == 'r' && access[1] == 'w' && access[3] == 'p' &&
+		      part.end - part.start <= GH_MOST_MAPPED;
+	if (is_own)
+		gh_vector_push(mapping->inode != 0 ? &writable->of_files : &writable->anonymous,
+			       part);
+	return is_own;
+}
+
 /* Moves the mapping FILE of WRITABLE, a core file's that has only those of no file yet, to those of
  * files. */
 static void move_to_files(void *context, int pid, struct gh_mapping *file)

@@ -6,8 +6,7 @@
  * - memory.c: the memory, read from any struct gh_memory in blocks that are read ahead and kept;
  *   process.c: words in it;
  * - mappings.c: what is mapped; footprint.c, footprint_*.c: what all memory is used for;
- *   malloc_memory.c, malloc_blocks.c, runtime_memory.c, live_go_memory.c: what C and the runtime
- * have;
+ *   malloc_memory.c, malloc_blocks.c, runtime_memory.c, live_go_memory.c: C's and the runtime's;
  * - mapped_files.c, other_modules.c: the files that are in it, where Go libraries are found, and
  *   those that have code of its program's runtime;
  * - live_counters.c: how much a running process has, to be asked again and again;
@@ -191,7 +190,10 @@ struct gh_mapping {
 	bool is_device, is_locked, is_spare; /* its flags have io or pf; lo; nr; likewise */
 };
 
-/* Fills WRITABLE, to be freed, with what the process of CORE could write, and was its own. */
+/* Adds MAPPING to WRITABLE, if a process can write it, and it is its own. False if not. */
+bool gh_writable_add(struct gh_writable *writable, const struct gh_mapping *mapping);
+
+/* Fills WRITABLE, to be freed, with all such of the process of CORE. */
 void gh_writable_core(struct gh_writable *writable, const struct gh_image *core);
 
 typedef void gh_mapping_take(void *context, int pid, struct gh_mapping *mapping);
@@ -474,9 +476,6 @@ struct gh_map_shape {
 	bool key_is_pointer;   /* keys are elsewhere: there is a pointer to each */
 	bool value_is_pointer; /* the same */
 };
-
-/* The shape of buckets of strings to strings, with pointers of WORD bytes. */
-struct gh_map_shape gh_map_shape_of_strings(unsigned word);
 
 /* How many entries the map with its header at HEADER has. False if it cannot be read. */
 bool gh_map_count(struct gh_process *process, const struct gh_map_shape *shape, uint64_t header,

@@ -26,7 +26,7 @@ int gh_cmd_dump(const struct gh_options *options)
 		return GH_EXIT_INPUT;
 	if (options->program != NULL && gh_is_debugged(options->file))
 		return gh_debugged_heap_write(options->output, options->file, options->program,
-					      options->gzip)
+					      options->gzip, options->c ? GH_HEAP_WITH_C : 0)
 			   ? GH_EXIT_OK
 			   : GH_EXIT_INPUT;
 	if (!open_target(&target, options))

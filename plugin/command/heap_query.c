@@ -144,9 +144,9 @@ static bool has_roots(const struct gh_heap_query *query)
 }
 
 /* C's memory was asked for, and DUMP may have none of it. */
-static void check_c(const struct gh_dump *dump, const struct gh_options *options)
+static void check_c(const struct gh_dump *dump)
 {
-	if (options->c && dump->c_memory.count == 0)
+	if (dump->c_memory.count == 0)
 		gh_say("%s: no memory of glibc's malloc is there: a dump has it that goheap wrote "
 		       "with --c of the process or core file",
 		       dump->path);
@@ -157,14 +157,14 @@ bool gh_heap_query_dump(struct gh_dump *dump, const struct gh_options *options, 
 {
 	if (gh_kept_dump(dump, options, path))
 		return true;
-	if (options->program != NULL && gh_is_debugged(path))
-		return gh_debugged_heap_open(dump, path, options->program);
 	how |= options->c ? GH_HEAP_WITH_C : 0;
-	if (!gh_heap_open(dump, path, path == options->process ? path : NULL, options->program,
-			  how))
-		return false;
-	check_c(dump, options);
-	return true;
+	bool opened = options->program != NULL && gh_is_debugged(path)
+			  ? gh_debugged_heap_open(dump, path, options->program, how)
+			  : gh_heap_open(dump, path, path == options->process ? path : NULL,
+					 options->program, how);
+	if (opened && (how & GH_HEAP_WITH_C) != 0)
+		check_c(dump);
+	return opened;
 }
 
 static void free_query(struct gh_heap_query *query)
@@ -230,9 +230,10 @@ struct gh_heap_query *gh_heap_query_open(const struct gh_options *options, const
 	    !gh_check_output(options->output, options->names))
 		return NULL;
 	unsigned how = ((with & GH_WITH_NO_DATA) != 0 ? GH_HEAP_NO_DATA : 0) |
-		       ((with & GH_WITH_LARGE_C) != 0 ? GH_HEAP_WITH_LARGE_C : 0);
+		       ((with & GH_WITH_LARGE_C) != 0 ? GH_HEAP_WITH_LARGE_C : 0) |
+		       (options->c ? GH_HEAP_WITH_C : 0);
 	with &= ~(unsigned)(GH_WITH_NO_DATA | GH_WITH_LARGE_C);
-	struct gh_heap_query *query = gh_kept_heap(options, path, with);
+	struct gh_heap_query *query = gh_kept_heap(options, path, with, how);
 	if (query == NULL) {
 		query = open_query(options, path, with, how);
 	} else {

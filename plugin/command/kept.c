@@ -18,10 +18,12 @@
 /* What a child ends with that needs something first: no command's exit status, nor what a shell
  * makes of a signal. */
 enum {
-	NEEDS_HEAP = 100,
+	NEEDS_HEAP = 100,           /* and how it is to be read, as far as C's memory goes */
 	NEEDS_HEAP_DOMINATED = 101, /* at once, which is faster than one after the other */
-	NEEDS_DOMINATORS = 102,
+	NEEDS_DOMINATORS = 108,
 };
+
+#define OF_C (GH_HEAP_WITH_C | GH_HEAP_WITH_LARGE_C)
 
 /* The exit status of who ended by a signal, less its number, as shells have it. */
 #define OF_SIGNAL 128
@@ -119,13 +121,13 @@ static bool is_same_dump(const struct gh_dump *a, const struct gh_dump *b)
 
 /* A process may have gone on, and the user may have changed its memory: whether it is as it was is
  * known when it has been read again, which takes a small part of the time that its graph takes. */
-bool gh_kept_open(bool with_dominators)
+bool gh_kept_open(bool with_dominators, unsigned how)
 {
 	struct gh_dump dump;
 	struct stat files[3];
 	bool has_changed = kept.query == NULL || !has_same_files();
 	look(files);
-	if (!gh_heap_query_dump(&dump, &kept.options, kept.source->file, false))
+	if (!gh_heap_query_dump(&dump, &kept.options, kept.source->file, how))
 		return false;
 	memcpy(kept.files, files, sizeof(files));
 	kept.is_current = true;
@@ -153,11 +155,12 @@ static bool find_dominators(void)
 	return found;
 }
 
-/* In a child: OPTIONS and PATH ask for what is kept. */
+/* In a child: OPTIONS and PATH ask for what is kept. What is debugged is read for each question. */
 static bool is_asked(const struct gh_options *options, const char *path)
 {
 	return kept.is_child && is_same_text(options->process, kept.source->process) &&
-	       is_same_text(path, kept.source->file) && (!options->c || kept.source->c);
+	       is_same_text(path, kept.source->file) &&
+	       (!options->c || kept.source->c || gh_is_debugged(path));
 }
 
 /* Or for the older one. */
@@ -184,7 +187,7 @@ bool gh_kept_dump(struct gh_dump *dump, const struct gh_options *options, const 
 }
 
 struct gh_heap_query *gh_kept_heap(const struct gh_options *options, const char *path,
-				   enum gh_heap_with with)
+				   enum gh_heap_with with, unsigned how)
 {
 	bool with_dominators = with == GH_WITH_DOMINATORS;
 	if (kept.source == NULL || !is_same_text(options->names, kept.source->names) ||
@@ -195,7 +198,7 @@ struct gh_heap_query *gh_kept_heap(const struct gh_options *options, const char 
 	if (!is_asked(options, path))
 		return NULL;
 	if (!kept.is_current)
-		_exit(with_dominators ? NEEDS_HEAP_DOMINATED : NEEDS_HEAP);
+		_exit((with_dominators ? NEEDS_HEAP_DOMINATED : NEEDS_HEAP) + (int)(how & OF_C));
 	if (with_dominators && kept.query->dominators.idom == NULL)
 		_exit(NEEDS_DOMINATORS);
 	return kept.query;
@@ -393,8 +396,9 @@ int gh_kept_run(const struct gh_command *command, int argc, char **argv, void (*
 		works(true);
 		bool made = status == NEEDS_DOMINATORS
 				? find_dominators()
-				: gh_kept_open(status == NEEDS_HEAP_DOMINATED ||
-					       !gh_is_debugged(kept.source->file));
+				: gh_kept_open((status - NEEDS_HEAP) % 2 != 0 ||
+						   !gh_is_debugged(kept.source->file),
+					       (unsigned)(status - NEEDS_HEAP) & OF_C);
 		works(false);
 		if (!made)
 			return GH_EXIT_INPUT;

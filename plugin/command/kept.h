@@ -35,9 +35,9 @@ int gh_kept_arguments(const struct gh_kept_source *source, const struct gh_comma
 /* Has the heap of SOURCE, which stays the caller's, be kept from the first question on. */
 void gh_kept_begin(const struct gh_kept_source *source);
 
-/* Makes its graph now; WITH_DOMINATORS, these too. On failure prints the error and returns false.
- */
-bool gh_kept_open(bool with_dominators);
+/* Makes its graph now; WITH_DOMINATORS, these too. HOW says how the heap is read, as gh_heap_open
+ * has it. On failure prints the error and returns false. */
+bool gh_kept_open(bool with_dominators, unsigned how);
 
 /* Runs COMMAND as gh_command_run does, in a child. There WORKS is called with true first, and here
  * with true before, and with false after, something is made for it: who stays when the user
@@ -47,9 +47,9 @@ int gh_kept_run(const struct gh_command *command, int argc, char **argv,
 		void (*works)(bool begins));
 
 /* In a child, the heap that is kept, if it is what OPTIONS and PATH ask for; it does not return if
- * that is to be made first. Else NULL. */
+ * that is to be made first, and read as HOW says. Else NULL. */
 struct gh_heap_query *gh_kept_heap(const struct gh_options *options, const char *path,
-				   enum gh_heap_with with);
+				   enum gh_heap_with with, unsigned how);
 
 /* Likewise a copy of the dump that it was made of: that stays open when DUMP is closed. */
 bool gh_kept_dump(struct gh_dump *dump, const struct gh_options *options, const char *path);

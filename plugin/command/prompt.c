@@ -67,7 +67,7 @@ int gh_prompt_run(const struct gh_prompt *prompt, const struct gh_options *optio
 	bool is_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	enum gh_prompt_next next = GH_PROMPT_NEXT;
 	gh_kept_begin(&source);
-	if (!gh_kept_open(true))
+	if (!gh_kept_open(true, 0))
 		return GH_EXIT_INPUT;
 	rl_readline_name = "goheap";
 	rl_attempted_completion_function = prompt->complete;

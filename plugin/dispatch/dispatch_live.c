@@ -13,6 +13,27 @@
 #include "plugin/hang/hang.h"
 #include "plugin/view/view.h"
 
+static void describe_parts(FILE *out, const struct gh_memory_parts *parts, const char *file)
+{
+	for (size_t i = 0; i < parts->count; i++)
+		fprintf(out, "0x%" PRIx64 " 0x%" PRIx64 " 0x0 0x0 rw-p %s\n", parts->items[i].start,
+			parts->items[i].end, file);
+}
+
+/* Describes the mappings of the core file at PATH, as GDB does those of a process. */
+static void describe_core(FILE *out, const char *path)
+{
+	struct gh_image core;
+	struct gh_writable writable;
+	if (!gh_image_open_core(&core, path, NULL))
+		return;
+	gh_writable_core(&writable, &core);
+	describe_parts(out, &writable.anonymous, "");
+	describe_parts(out, &writable.of_files, "/");
+	gh_writable_free(&writable);
+	gh_image_close(&core);
+}
+
 /* Describes what GDB debugs, as far as that is known before GDB is asked for more. */
 static bool describe(const char *directory, const struct gh_infofiles *files)
 {
@@ -30,6 +51,8 @@ static bool describe(const char *directory, const struct gh_infofiles *files)
 		fprintf(out, "library 0x%" PRIx64 " %s\n", libraries.items[i].start,
 			libraries.items[i].path);
 	gh_mapped_files_free(&libraries);
+	if (files->core != NULL)
+		describe_core(out, files->core);
 	bool written = fclose(out) == 0;
 	/* A name can have what a line of GDB's cannot. */
 	snprintf(path, sizeof(path), "%s/" GH_SESSION_RUN, directory);
@@ -69,11 +92,16 @@ static void write_leave(FILE *script)
 #define SELECT_FRAME "pipe source " GH_SESSION_PATH "selected.gdb | cat >/dev/null\n"
 
 /* The rest, for a command that WRITES_SCRIPT for GDB to run, or does not. */
-static void write_command(FILE *script, const char *address, bool writes_script)
+static void write_command(FILE *script, const struct gh_infofiles *files, const char *address,
+			  bool writes_script)
 {
 	/* GDB does not move the sections of a position-independent program whose symbols are from
 	 * another file, so the entry point among them may be the file's. */
 	fputs("pipe info auxv | cat >>\"$GOHEAP_SESSION\"/" GH_SESSION_PROCESS "\n", script);
+	if (files->core == NULL)
+		fputs("pipe frame apply 1 -q -s info proc mappings | cat "
+		      ">>\"$GOHEAP_SESSION\"/" GH_SESSION_PROCESS "\n",
+		      script);
 	write_registers(script, "");
 	write_registers(script, "thread apply all -q -s ");
 	char arguments[64];
@@ -105,6 +133,6 @@ int gh_dispatch_live(const struct gh_words *words, const char *address, const ch
 	if (is_goroutine && words->count == 2 && strcmp(words->args[1], "0") == 0)
 		write_leave(script);
 	else
-		write_command(script, address, is_goroutine);
+		write_command(script, files, address, is_goroutine);
 	return gh_script_commit(script, directory) ? GH_EXIT_OK : GH_EXIT_INPUT;
 }

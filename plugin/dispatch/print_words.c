@@ -110,10 +110,12 @@ static char *join(const struct gh_words *words, int first)
 /* How many of the words after the command's are options and their arguments. */
 static int count_options(const struct gh_words *words)
 {
+	static const char *const flags[] = {"--json", "--c", "--partial"};
 	int at = 1;
 	while (at < words->count && strncmp(words->args[at], "--", 2) == 0) {
-		bool is_one =
-		    strchr(words->args[at], '=') != NULL || strcmp(words->args[at], "--json") == 0;
+		bool is_one = strchr(words->args[at], '=') != NULL;
+		for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+			is_one = is_one || strcmp(words->args[at], flags[i]) == 0;
 		at += is_one ? 1 : 2;
 	}
 	return (at < words->count ? at : words->count) - 1;

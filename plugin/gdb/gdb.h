@@ -14,7 +14,7 @@
  * - go_libraries.c, needed.c: Go libraries in programs of other languages;
  * - missing_file.c, remote_file.c, fetch_limit.c: programs that only the target has;
  * - wrong_program.c: those that GDB has of another build;
- * - goroutine_source.c: goroutines to be listed, and what a core file or process crashed of;
+ * - goroutine_source.c, described.c: goroutines of what GDB debugs, or others; why it crashed;
  * - thread_names.c, frames_write.c: a dump's goroutines as threads. */
 #ifndef GH_PLUGIN_GDB_GDB_H
 #define GH_PLUGIN_GDB_GDB_H
@@ -98,8 +98,6 @@ void gh_session_value_free(struct gh_session_value *value);
 #define GH_SESSION_SECTIONS "sections" /* the same of one without section headers, with them */
 #define GH_SESSION_ORIGIN   "origin"   /* why there is a copy, as a text */
 #define GH_SESSION_FETCHED  "fetched"  /* what GDB has got from a remote target */
-#define GH_SESSION_MADE     "made"   /* the program, made again from memory; GDB does not have it */
-#define GH_SESSION_NOFILE   "nofile" /* for what process or core file that was last looked into */
 
 /* The session's boot.gdb: the script by which the goheap program has GDB do something. */
 
@@ -355,10 +353,9 @@ bool gh_memory_fetch(int fd, uint64_t address, void *buf, size_t size);
 
 /* What goheap.gdb leaves in the session's directory of what GDB debugs, in lines of text: "entry
  * ADDRESS" of the program, "native" if it is a process of this machine, "library ADDRESS PATH" for
- * each Go library, or other file, and where it is mapped, the auxiliary vector as
- * `info auxv' prints it, by which the program's entry point is known for sure, and "thread" and the
- * registers as `info registers' prints them, pc and sp first, of the selected thread, then of all.
- */
+ * each file that is mapped with code, the auxiliary vector as `info auxv' prints it, by which the
+ * entry point is known for sure, mappings as `info proc mappings' does, and "thread" and registers
+ * as `info registers' does, pc and sp first, of the selected thread, then of all. */
 #define GH_SESSION_PROCESS "process"
 
 /* And a link to its program. */
@@ -374,9 +371,9 @@ struct gh_snapshot {
 	bool (*show)(struct gh_snapshot *snapshot, struct gh_process *process, void *context);
 	void *context;        /* for LOOK, or SHOW */
 	bool looks_for_crash; /* CRASH was asked for */
-	bool with_heap;       /* the heap was asked for */
+	bool with_heap, gzip; /* the heap was asked for; its dump is compressed */
+	unsigned how;         /* the heap is read, or-ed: GH_HEAP_WITH_... */
 	const char *output;   /* where its dump is to be written, and not opened; or NULL */
-	bool gzip;            /* that dump is compressed */
 	struct gh_crash crash;
 };
 
@@ -401,10 +398,10 @@ bool gh_snapshot_open_crash(struct gh_snapshot *snapshot, const char *path, cons
 
 void gh_snapshot_close(struct gh_snapshot *snapshot);
 
-/* Has LOOK look, with CONTEXT, at the process that the heap dump or core file at PATH is of, or, if
- * PATH is the session's socket, that GDB debugs, or, if PROCESS is not NULL, that has this number;
- * PROGRAM is what it runs, which can be NULL of the last. On failure prints the error and returns
- * false, or as LOOK does. */
+/* Has LOOK look, with CONTEXT, at the process that the heap dump or core file at PATH is of; that
+ * GDB debugs, if PATH is the session's socket; that has the number PROCESS, if that is not NULL.
+ * It runs PROGRAM, NULL only of the last. Returns as LOOK does, or false after printing an error.
+ */
 bool gh_process_look(const char *path, const char *process, const char *program,
 		     bool (*look)(struct gh_process *process, void *context), void *context);
 
@@ -416,11 +413,14 @@ bool gh_is_debugged(const char *path);
 void gh_debugged_modules(struct gh_modules *modules, const char *socket, const char *program);
 
 /* Opens the heap of GDB's process or core file, which runs PROGRAM, as a heap dump, to be closed
- * with gh_dump_close; SOCKET is the session's. On failure prints the error and returns false. */
-bool gh_debugged_heap_open(struct gh_dump *dump, const char *socket, const char *program);
+ * with gh_dump_close; SOCKET is the session's, HOW as gh_heap_open has it, of C's memory. On
+ * failure prints the error and returns false. */
+bool gh_debugged_heap_open(struct gh_dump *dump, const char *socket, const char *program,
+			   unsigned how);
 
 /* The same, written to the new file OUTPUT, compressed if GZIP says so. */
-bool gh_debugged_heap_write(const char *output, const char *socket, const char *program, bool gzip);
+bool gh_debugged_heap_write(const char *output, const char *socket, const char *program, bool gzip,
+			    unsigned how);
 
 /* Looks for what the process of the core file at PATH, which ran PROGRAM, crashed of, as
  * gh_crash_find does. False, without a word, if that cannot be told. To be freed with

@@ -428,8 +428,14 @@ void gh_library_list(struct gh_mapped_files *libraries, const struct gh_infofile
 	const char *text = files->sections;
 	struct gh_loaded_section section;
 	struct gh_loaded_section last = {.path = ""};
+	struct gh_image core;
+	bool listed = files->pid != 0 && gh_mapped_files_live(libraries, files->pid);
+	if (!listed && files->core != NULL && gh_image_open_core(&core, files->core, NULL)) {
+		listed = gh_mapped_files_core(libraries, &core);
+		gh_image_close(&core);
+	}
 	/* GDB may not have found what was loaded by a relative path. */
-	if (files->pid != 0 && gh_mapped_files_live(libraries, files->pid))
+	if (listed)
 		return;
 	gh_mapped_files_free(libraries);
 	while (text != NULL && gh_infofiles_section(&text, &section)) {

@@ -1,4 +1,4 @@
-#include "plugin/gdb/gdb.h"
+#include "plugin/gdb/internal.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -7,130 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/elf/elf.h"
 #include "lib/process/process.h"
 #include "lib/util/now.h"
 #include "plugin/view/view.h"
-
-/* What GDB debugs, as it is described in the session's directory. */
-struct described {
-	uint64_t entry; /* of the program, where it is loaded */
-	int pid;        /* of a process of this machine, with its clock; 0 for others */
-	bool selected;  /* the first thread is the one selected in GDB */
-	const struct gh_gregset *registers; /* of its machine; NULL if it is not known */
-	struct gh_thread_registers threads;
-	struct gh_mapped_files libraries; /* Go's and others */
-};
-
-static void free_described(struct described *process)
-{
-	gh_vector_free(&process->threads);
-	gh_mapped_files_free(&process->libraries);
-}
-
-/* Sets the register NAME of a thread, by its place among those of the machine. */
-static void set_register(const struct gh_gregset *set, struct gh_registers *thread,
-			 const char *name, uint64_t value)
-{
-	size_t length = strlen(name);
-	const char *at = set->names;
-	thread->count = set->count;
-	for (unsigned i = 0; i < set->count; i++) {
-		if (strncmp(at, name, length) == 0 && at[length] == ' ')
-			thread->values[i] = value;
-		at = strchr(at, ' ') + 1;
-	}
-}
-
-/* Adds the register NAME of a thread. Some machines have pc and sp a second time among the others.
- */
-static void add_register(const struct described *process, struct gh_registers *thread,
-			 const char *name, uint64_t value)
-{
-	if (strcmp(name, "pc") == 0)
-		thread->pc = value;
-	else if (strcmp(name, "sp") == 0)
-		thread->sp = value;
-	if (process->registers != NULL && process->registers->names != NULL)
-		set_register(process->registers, thread, name, value);
-	else if (strcmp(name, "pc") != 0 && strcmp(name, "sp") != 0 &&
-		 thread->count < GH_MAX_REGISTERS)
-		thread->values[thread->count++] = value;
-}
-
-/* The system's number of the thread that GDB calls TEXT: "[Current thread is 1 (Thread 0x7ff3c740
- * (LWP 4711))]", of gdbserver's "(Thread 4711.4712)"; 0 if that has none. */
-static int read_thread_id(const char *text)
-{
-	const char *number = strstr(text, "(LWP ");
-	int id = 0;
-	if (number == NULL || sscanf(number, "(LWP %d)", &id) != 1)
-		sscanf(text, "[Current thread is %*[0-9.] (Thread %*d.%d)", &id);
-	return id > 0 ? id : 0;
-}
-
-static void add_library(struct described *process, uint64_t start, const char *path)
-{
-	struct gh_mapped_file file = {.path = strdup(path), .start = start};
-	if (file.path == NULL || !gh_vector_push(&process->libraries, file))
-		free(file.path);
-}
-
-/* Reads the line at TEXT. */
-static void read_line(struct described *process, const char *text)
-{
-	char name[32];
-	uint64_t value = 0;
-	struct gh_thread_registers *threads = &process->threads;
-	const char *last = strrchr(text, ' ');
-	if (strstr(text, " AT_ENTRY ") != NULL && last != NULL) {
-		process->entry = strtoull(last, NULL, 16);
-		return;
-	}
-	if (strncmp(text, "[Current thread is ", 19) == 0) {
-		if (threads->count > 0)
-			threads->items[threads->count - 1].id = read_thread_id(text);
-		return;
-	}
-	int path = 0;
-	int count = sscanf(text, "%31s %" SCNx64 " %n", name, &value, &path);
-	if (count == 2 && strcmp(name, "native") == 0)
-		process->pid = (int)value;
-	else if (count == 1 && strcmp(name, "thread") == 0)
-		gh_vector_push(threads, (struct gh_registers){0});
-	else if (count == 2 && strcmp(name, "entry") == 0)
-		process->entry = value;
-	else if (count == 2 && strcmp(name, "library") == 0)
-		add_library(process, value, text + path);
-	else if (count == 2 && threads->count > 0)
-		add_register(process, &threads->items[threads->count - 1], name, value);
-}
-
-/* Reads the description, which is beside the socket, in DIRECTORY, of a process on ARCH; NULL if
- * that is not known. */
-static bool read_description(struct described *process, int directory, const struct gh_arch *arch)
-{
-	*process = (struct described){.registers = arch != NULL ? &arch->gregs : NULL};
-	int fd = openat(directory, GH_SESSION_PROCESS, O_RDONLY | O_CLOEXEC);
-	FILE *in = fd >= 0 ? fdopen(fd, "r") : NULL;
-	if (in == NULL) {
-		perror(GH_SESSION_PROCESS);
-		return false;
-	}
-	char *text = NULL;
-	size_t size = 0;
-	bool read = getdelim(&text, &size, '\0', in) >= 0;
-	fclose(in);
-	if (read)
-		gh_piped_text_decode(text);
-	for (char *line = read ? strtok(text, "\n") : NULL; line != NULL; line = strtok(NULL, "\n"))
-		read_line(process, line);
-	free(text);
-	return !process->threads.failed;
-}
 
 /* What is believed to be of a live process's memory, in bytes. */
 #define MEMORY (UINT64_C(1) << 30)
@@ -144,11 +26,10 @@ static bool fetch(const struct gh_memory *memory, uint64_t address, void *buf, s
 /* Opens the heap of PROCESS, or writes it. */
 static bool make_heap(struct gh_snapshot *snapshot, struct gh_process *process, const char *version)
 {
-	const char *name = process->tab->image->path;
-	if (snapshot->output != NULL)
-		return gh_process_write_heap(process, version, name, snapshot->output,
-					     snapshot->gzip);
-	return gh_process_open_heap(&snapshot->dump, process, version, name, false);
+	const char *name = process->tab->image->path, *output = snapshot->output;
+	return output != NULL
+		   ? gh_process_write_heap(process, version, name, output, snapshot->gzip)
+		   : gh_process_open_heap(&snapshot->dump, process, version, name, false);
 }
 
 /* Lists the goroutines of PROCESS, and finds why it crashes. PATH is of what is missing, if
@@ -181,7 +62,7 @@ static bool make(struct gh_snapshot *snapshot, struct gh_process *process, const
 }
 
 /* The same of what is DESCRIBED, whose memory is MEMORY, and which runs PROGRAM. */
-static bool make_described(struct gh_snapshot *snapshot, const struct described *described,
+static bool make_described(struct gh_snapshot *snapshot, const struct gh_described *described,
 			   const struct gh_program *program, const struct gh_memory *memory)
 {
 	struct gh_buildinfo info;
@@ -197,6 +78,9 @@ static bool make_described(struct gh_snapshot *snapshot, const struct described 
 	process.nothers = others.list.count;
 	process.files = &described->libraries;
 	process.pid = described->pid;
+	if ((snapshot->how & (GH_HEAP_WITH_C | GH_HEAP_WITH_LARGE_C)) != 0)
+		process.writable = &described->writable;
+	process.only_large_c = (snapshot->how & GH_HEAP_WITH_C) == 0;
 	bool made = make(snapshot, &process, info.go_version != NULL ? info.go_version : "",
 			 program->image.path);
 	gh_process_memory_free(&process.memory);
@@ -207,31 +91,14 @@ static bool make_described(struct gh_snapshot *snapshot, const struct described 
 	return made;
 }
 
-/* Adds the program that PROCESS runs, to which DIRECTORY has a link, to its libraries: it is
- * another module where a library has the runtime. */
-static void add_program(struct described *process, int directory)
-{
-	char path[PATH_MAX] = "";
-	struct gh_image image;
-	if (readlinkat(directory, GH_SESSION_RUN, path, sizeof(path) - 1) <= 0 ||
-	    !gh_image_open_unrelocated(&image, path, NULL))
-		return;
-	if (image.nloads > 0)
-		add_library(process,
-			    process->entry - image.header.e_entry + image.loads[0]->p_vaddr, path);
-	gh_image_close(&image);
-}
-
-/* Has PROCESS, which is described in DIRECTORY, tell of PROGRAM, if that is one of its libraries.
- */
-static bool find_library(struct described *process, int directory, const struct gh_program *program,
+/* Has PROCESS tell of PROGRAM, if that is one of its libraries. */
+static bool find_library(struct gh_described *process, const struct gh_program *program,
 			 const struct gh_memory *memory)
 {
 	struct gh_error err;
 	uint64_t bias;
 	if (!gh_image_is_library(&program->image))
 		return true;
-	add_program(process, directory);
 	if (!gh_mapped_files_find(&process->libraries, memory, &program->image, &bias, &err)) {
 		gh_print_error(&err);
 		return false;
@@ -243,7 +110,7 @@ static bool find_library(struct described *process, int directory, const struct 
 /* The same for what GDB debugs; DIRECTORY is the session's. */
 static bool open_debugged(struct gh_snapshot *snapshot, int directory, const char *path)
 {
-	struct described process;
+	struct gh_described process;
 	struct gh_program program;
 	/* The session has a link to the program. Errors are to name the program. */
 	char *target = realpath(path, NULL);
@@ -253,14 +120,14 @@ static bool open_debugged(struct gh_snapshot *snapshot, int directory, const cha
 	bool made = false;
 	if (fd < 0)
 		gh_say("GDB has no process whose memory can be read");
-	if (opened && read_description(&process, directory, program.image.arch)) {
+	if (opened && gh_described_read(&process, directory, program.image.arch)) {
 		struct gh_memory memory = {.read = fetch, .from = &fd, .size = MEMORY};
 		process.selected = process.threads.count > 0;
 		if (process.selected)
 			snapshot->selected = process.threads.items[0];
-		made = find_library(&process, directory, &program, &memory) &&
+		made = find_library(&process, &program, &memory) &&
 		       make_described(snapshot, &process, &program, &memory);
-		free_described(&process);
+		gh_described_free(&process);
 	}
 	if (opened)
 		gh_program_close(&program);
@@ -303,12 +170,6 @@ static bool open_socket(struct gh_snapshot *snapshot, const char *path, const ch
 	return opened;
 }
 
-/* Frees what the dump was made in. */
-static void free_memory(struct gh_snapshot *snapshot)
-{
-	gh_buffer_free(&snapshot->bytes);
-}
-
 static bool open_any(struct gh_snapshot *snapshot, const char *path, const char *program)
 {
 	bool opened;
@@ -320,7 +181,7 @@ static bool open_any(struct gh_snapshot *snapshot, const char *path, const char 
 	else
 		opened = gh_dumpfile_open(&snapshot->dump, path);
 	if (!opened)
-		free_memory(snapshot);
+		gh_buffer_free(&snapshot->bytes);
 	return opened;
 }
 
@@ -350,7 +211,7 @@ bool gh_snapshot_open_process(struct gh_snapshot *snapshot, const char *process,
 	if (made)
 		snapshot->dump.latest = gh_now();
 	else
-		free_memory(snapshot);
+		gh_buffer_free(&snapshot->bytes);
 	gh_target_close(&target);
 	return made;
 }
@@ -444,35 +305,38 @@ bool gh_is_debugged(const char *path)
 
 void gh_debugged_modules(struct gh_modules *modules, const char *socket, const char *program)
 {
-	struct described process;
+	struct gh_described process;
 	int directory = open_directory(socket);
 	if (directory < 0)
 		return;
-	if (read_description(&process, directory, NULL)) {
+	if (gh_described_read(&process, directory, NULL)) {
 		gh_modules_add(modules, &process.libraries, program);
-		free_described(&process);
+		gh_described_free(&process);
 	}
 	close(directory);
 }
 
-bool gh_debugged_heap_open(struct gh_dump *dump, const char *socket, const char *program)
+bool gh_debugged_heap_open(struct gh_dump *dump, const char *socket, const char *program,
+			   unsigned how)
 {
-	struct gh_snapshot snapshot = {.with_heap = true};
+	struct gh_snapshot snapshot = {.with_heap = true, .how = how};
 	if (!open_socket(&snapshot, socket, program))
 		return false;
 	*dump = snapshot.dump;
 	return true;
 }
 
-bool gh_debugged_heap_write(const char *output, const char *socket, const char *program, bool gzip)
+bool gh_debugged_heap_write(const char *output, const char *socket, const char *program, bool gzip,
+			    unsigned how)
 {
-	struct gh_snapshot snapshot = {.with_heap = true, .output = output, .gzip = gzip};
+	struct gh_snapshot snapshot = {
+	    .with_heap = true, .how = how, .output = output, .gzip = gzip};
 	return open_socket(&snapshot, socket, program);
 }
 
 void gh_snapshot_close(struct gh_snapshot *snapshot)
 {
 	gh_dump_close(&snapshot->dump);
-	free_memory(snapshot);
+	gh_buffer_free(&snapshot->bytes);
 	gh_crash_free(&snapshot->crash);
 }

@@ -1,5 +1,5 @@
 /* What the files of this room share: the session, registers, stacks that move, C code's callers,
- * and the cache's eviction. */
+ * the cache's eviction, and what GDB debugs. */
 #ifndef GH_PLUGIN_GDB_INTERNAL_H
 #define GH_PLUGIN_GDB_INTERNAL_H
 
@@ -182,5 +182,24 @@ bool gh_cache_has_links(const char *directory);
 /* Removes from the cache DIRECTORY the debug files and links that were neither written nor read for
  * 30 days, and what finds those that are gone by their build ids. */
 void gh_cache_clean(const char *directory);
+
+/* What GDB debugs, as it is described in the session's directory: see GH_SESSION_PROCESS. */
+
+struct gh_described {
+	uint64_t entry; /* of the program, where it is loaded */
+	int pid;        /* of a process of this machine, with its clock; 0 for others */
+	bool selected;  /* the first thread is the one selected in GDB */
+	const struct gh_gregset *registers; /* of its machine; NULL if it is not known */
+	struct gh_thread_registers threads;
+	struct gh_mapped_files libraries; /* Go's and others */
+	struct gh_writable writable;
+};
+
+/* Reads the description in DIRECTORY of a process on ARCH; if that is NULL, registers are in no
+ * order, and the libraries are those that GDB has listed, without the program. False, after an
+ * error, if that cannot be. To be freed with gh_described_free if it is true. */
+bool gh_described_read(struct gh_described *process, int directory, const struct gh_arch *arch);
+
+void gh_described_free(struct gh_described *process);
 
 #endif

@@ -16,6 +16,11 @@
 #include "lib/util/open_file.h"
 #include "lib/util/output.h"
 
+/* In the session's directory: the program, made again from memory, which GDB does not have; and for
+ * what process or core file that was last looked into. */
+#define SESSION_MADE   "made"
+#define SESSION_NOFILE "nofile"
+
 /* What tells one file from another, and from itself written again. */
 #define IDENTITY_SIZE 96
 
@@ -51,7 +56,7 @@ bool gh_missing_file_seen(const char *directory, const char *identity)
 	char path[PATH_MAX];
 	char *last = NULL;
 	size_t size = 0;
-	FILE *file = fopen(gh_missing_file_path(path, directory, GH_SESSION_NOFILE), "re");
+	FILE *file = fopen(gh_missing_file_path(path, directory, SESSION_NOFILE), "re");
 	if (file != NULL) {
 		if (getdelim(&last, &size, '\0', file) < 0)
 			size = 0;
@@ -60,8 +65,8 @@ bool gh_missing_file_seen(const char *directory, const char *identity)
 	bool seen = last != NULL && size > 0 && strcmp(last, identity) == 0;
 	free(last);
 	if (!seen) {
-		unlink(gh_missing_file_path(path, directory, GH_SESSION_MADE));
-		write_text(directory, GH_SESSION_NOFILE, identity);
+		unlink(gh_missing_file_path(path, directory, SESSION_MADE));
+		write_text(directory, SESSION_NOFILE, identity);
 	}
 	return seen;
 }
@@ -120,7 +125,7 @@ static bool is_unpacked(const char *directory, const struct gh_infofiles *files)
 	char made[PATH_MAX];
 	uint64_t start;
 	return files->pid != 0 && files->core == NULL &&
-	       (access(gh_missing_file_path(made, directory, GH_SESSION_MADE), R_OK) == 0 ||
+	       (access(gh_missing_file_path(made, directory, SESSION_MADE), R_OK) == 0 ||
 		gh_live_program_find(files->pid, &start)) &&
 	       !gh_missing_file_is_go(files->program);
 }
@@ -246,7 +251,7 @@ static bool write_made(const struct gh_missing_file *job, const uint8_t *data, s
 {
 	char path[PATH_MAX];
 	struct gh_output out;
-	gh_missing_file_path(path, job->directory, GH_SESSION_MADE);
+	gh_missing_file_path(path, job->directory, SESSION_MADE);
 	if (!gh_output_open(&out, path, GH_OUTPUT_PRIVATE, err))
 		return false;
 	bool whole = gh_write_all(out.fd, data, size) || gh_fail_errno(err, path, "write");
@@ -392,7 +397,7 @@ void gh_missing_file_note(const struct gh_missing_file *job, const struct gh_inf
 void gh_missing_file_made(const char *directory, struct gh_infofiles *files)
 {
 	char path[PATH_MAX];
-	gh_missing_file_path(path, directory, GH_SESSION_MADE);
+	gh_missing_file_path(path, directory, SESSION_MADE);
 	if (!files->running || access(path, R_OK) != 0 ||
 	    (files->program != NULL && !is_unpacked(directory, files)))
 		return;
