@@ -120,6 +120,32 @@ check_corrupt() {
 	wait "$pid" 2>"$work/why"
 }
 
+# check_other RELEASE NAME LIBRARY: another malloc, which LIBRARY has, is named, and nothing of it is taken for glibc's. How much it can have is
+# no less than what the program has from it, and no more than the process has in memory.
+check_other() {
+	local name="go $1, $2" library own most resident
+	library=$(find /usr/lib* -name "$3" 2>"$work/why" | head -n 1)
+	if [ -z "$library" ]; then
+		skip "$name" "no $3"
+		return
+	fi
+	sample "$name" "$1" blocks || return
+	LD_PRELOAD=$library run_until_ready "$directory/blocks.stripped" 200000 400
+	own=$(($(theirs '.*' | awk '{ sum += $2 } END { print sum }') + 200000 * 40 + 400 * 100000))
+	gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
+	resident=$(awk '/^VmRSS:/ { print 1024 * $2 }' "/proc/$pid/status")
+	for target in "$pid" "$work/core.$pid"; do
+		most=$(ask memory --json | jq -r "select(.part == \"allocator\" and .name == \"$2\") | .resident")
+		holds "$name, $target: how much it can have" "$own <= $most <= $resident" [ "$own" -le "${most:-0}" ] && [ "$most" -le "$resident" ]
+		has "$name, $target: named" "$(ask memory)" "^$(basename "$(realpath "$library")" .so)\S* has a malloc of its own, $2: up to $(commas "$most") bytes"
+		"$GOHEAP" histogram --c "$target" >"$work/found" 2>&1
+		has "$name, $target: no blocks" "$(cat "$work/found")" "its malloc is $2, of "
+		lacks "$name, $target: no blocks" "$(cat "$work/found")" "C memory of|_Ctype_struct"
+	done
+	rm "$work/core.$pid"
+	end "$pid"
+}
+
 # SQLite has headers of its own in its blocks, and hands out what comes after them; it is asked in the middle of its work.
 check_library() {
 	local name="go $1, SQLite"
@@ -151,6 +177,8 @@ if in_full "position-independent, and malloc told otherwise"; then
 fi
 check_large 1.27
 check_in_gdb 1.27
+check_other 1.27 jemalloc 'libjemalloc.so.2'
+check_other 1.27 tcmalloc 'libtcmalloc_minimal.so.4'
 check_corrupt 1.27
 # A program without cgo has none.
 if sample "no cgo" 1.27 crowd; then

@@ -396,6 +396,7 @@ static bool find_heap(struct maker *maker, struct gh_error *err)
 		add_pieces(maker, &spans);
 		gh_own_memory_find(&maker->own, maker->process, &spans);
 		gh_footprint_add_totals(maker->footprint, maker->process, &spans);
+		gh_allocator_find(&maker->footprint->allocator, maker->process);
 	}
 	gh_spans_free(&spans);
 	gh_rtypes_free(&types);

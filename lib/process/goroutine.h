@@ -241,6 +241,17 @@ bool gh_crash_find(struct gh_crash *crash, struct gh_process *process, struct gh
 
 void gh_crash_free(struct gh_crash *crash);
 
+/* Adds to OUT, which is empty, a heap dump in the format of Go 1.7: the parameters, each goroutine
+ * that has not ended, in the runtime's order, and its frames, without contents but for the
+ * arguments of functions.
+ * Its defers are there, too. Objects, roots and the rest are left out, and frames once there are as
+ * many as the process's memory has words. VERSION is Go's. *LOST is how many entries of
+ * runtime.allgs were left out because they, or what they point to, are not in memory, or are no
+ * goroutine. What no record has a place for is in goheap's own section. False (ERR filled) if
+ * PROCESS has no goroutines, or memory ran out; OUT is to be freed in either case. */
+bool gh_snapshot_make(struct gh_buffer *out, struct gh_process *process, const char *version,
+		      uint64_t *lost, struct gh_error *err);
+
 /* The shape of buckets of strings to strings, with pointers of WORD bytes. */
 struct gh_map_shape gh_map_shape_of_strings(unsigned word);
 

@@ -50,8 +50,9 @@ struct finder {
 	struct gh_c_memory *memory;
 	struct GH_VECTOR(struct chunk) chunks; /* by address */
 	struct GH_VECTOR(uint64_t) tops; /* addresses of the last chunks of arenas; likewise */
-	uint64_t left; /* chunks that may still be looked at: where none fit together, it is tried
-			  page by page */
+	uint64_t left;  /* chunks that may still be looked at: where none fit together, it is tried
+			   page by page */
+	bool has_arena; /* glibc's own */
 };
 
 static uint64_t word_at(struct finder *finder, uint64_t address)
@@ -300,8 +301,10 @@ static void free_fast(struct finder *finder, uint64_t start, uint64_t end)
 		const uint64_t *tops = finder->tops.items;
 		uint64_t heads = at - FAST_BINS * WORD;
 		size_t i = gh_lower_bound(finder->tops.count, k, tops[k] < value);
-		if (i < finder->tops.count && tops[i] == value && is_arena(finder, at) &&
-		    take_heads(finder, heads, FAST_BINS, 0, false))
+		if (i == finder->tops.count || tops[i] != value || !is_arena(finder, at))
+			continue;
+		finder->has_arena = true;
+		if (take_heads(finder, heads, FAST_BINS, 0, false))
 			take_heads(finder, heads, FAST_BINS, 0, true);
 	}
 }
@@ -331,10 +334,15 @@ static int compare_blocks(const void *left, const void *right)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* Adds the chunks that are given out to the blocks. */
+/* Adds the chunks that are given out to the blocks. Without an arena they are not glibc's: what
+ * another malloc has may look like a chunk with pages of its own. */
 static void take_blocks(struct finder *finder)
 {
 	struct gh_c_memory *memory = finder->memory;
+	if (!finder->has_arena && memory->corrupt == 0) {
+		memory->blocks.count = memory->parts.count = 0;
+		return;
+	}
 	for (size_t i = 0; i < finder->chunks.count; i++) {
 		const struct chunk *chunk = &finder->chunks.items[i];
 		struct gh_c_block block = {chunk->address + HEADER, chunk->size - WORD};

@@ -6,7 +6,8 @@
  * - memory.c: the memory, read from any struct gh_memory in blocks that are read ahead and kept;
  *   process.c: words in it;
  * - mappings.c: what is mapped; footprint.c, footprint_*.c: what all memory is used for;
- *   malloc_memory.c, malloc_blocks.c, runtime_memory.c, live_go_memory.c: C's and the runtime's;
+ *   malloc_memory.c, malloc_blocks.c, allocator.c, runtime_memory.c, live_go_memory.c: C's and
+ *   the runtime's;
  * - mapped_files.c, other_modules.c: the files that are in it, where Go libraries are found, and
  *   those that have code of its program's runtime;
  * - live_counters.c: how much a running process has, to be asked again and again;
@@ -127,20 +128,6 @@ uint64_t gh_process_constant_pointer(struct gh_process *process, uint64_t addres
 
 /* The double that BITS are, of SIZE bytes: 4 or 8. */
 double gh_process_float(uint64_t bits, unsigned size);
-
-/* A process as a heap dump has it: its goroutines alone, or its heap, too. Sources: dumpgoroutine
- * and dumpframe in src/runtime/heapdump.go. */
-
-/* Adds to OUT, which is empty, a heap dump in the format of Go 1.7: the parameters, each goroutine
- * that has not ended, in the runtime's order, and its frames, without contents but for the
- * arguments of functions.
- * Its defers are there, too. Objects, roots and the rest are left out, and frames once there are as
- * many as the process's memory has words. VERSION is Go's. *LOST is how many entries of
- * runtime.allgs were left out because they, or what they point to, are not in memory, or are no
- * goroutine. What no record has a place for is in goheap's own section. False (ERR filled) if
- * PROCESS has no goroutines, or memory ran out; OUT is to be freed in either case. */
-bool gh_snapshot_make(struct gh_buffer *out, struct gh_process *process, const char *version,
-		      uint64_t *lost, struct gh_error *err);
 
 /* What a dump of a process's heap lacks. */
 struct gh_heap_losses {
@@ -423,6 +410,15 @@ struct gh_footprint_part { /* in bytes */
 	uint64_t swapped;  /* in swap */
 };
 
+struct gh_allocator {     /* another malloc than the C library's */
+	const char *name; /* "jemalloc"; NULL if it is not known */
+	char file[64];    /* that has it, without directories, to be escaped; "": there is none */
+};
+
+/* Looks for one in the files of PROCESS, by what these export, or by their names. A program without
+ * a dynamic section may have one of a few. False if there is none. */
+bool gh_allocator_find(struct gh_allocator *allocator, const struct gh_process *process);
+
 struct gh_footprint_file {
 	enum gh_footprint_kind kind; /* of files, or of devices */
 	char *name;                  /* as the kernel has it; owned */
@@ -437,6 +433,7 @@ struct gh_footprint {
 	uint64_t stacks;     /* bytes of all goroutines' stacks */
 	uint64_t deepest;    /* of the largest of them */
 	uint64_t deepest_id; /* of its goroutine; 0 if there is none */
+	struct gh_allocator allocator;
 	struct GH_VECTOR(struct gh_footprint_file) files; /* in no order; owned */
 };
 

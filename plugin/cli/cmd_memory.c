@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/util/escape.h"
 #include "lib/util/now.h"
 #include "plugin/command/command.h"
 #include "plugin/findings/findings.h"
@@ -134,6 +135,8 @@ static struct row make_rows(const struct gh_footprint *footprint, struct row *ro
 		rows[i].part = kinds[i].key;
 		rows[i].what = kinds[i].what;
 	}
+	if (footprint->allocator.file[0] != '\0')
+		rows[GH_FOOTPRINT_MALLOC].what = "malloc of the C library, or another";
 	rows[GH_FOOTPRINT_OBJECTS].of_it = (struct gh_known){footprint->objects, true};
 	uint64_t found = footprint->parts[GH_FOOTPRINT_RUNTIME].size;
 	uint64_t rest = footprint->runtime > found ? footprint->runtime - found : 0;
@@ -297,6 +300,50 @@ static void print_deepest(const struct gh_footprint *footprint, const struct gh_
 	puts(" (what it calls)");
 }
 
+/* Another malloc than the C library's. */
+struct other_malloc {
+	const char *part;
+	const char *name, *file; /* as struct gh_allocator has them */
+	uint64_t resident;       /* the most that can be its own */
+	uint64_t size;
+};
+
+static const struct gh_column malloc_columns[] = {
+    {"part", GH_COL_TEXT(struct other_malloc, part)},
+    {"name", GH_COL_NAME(struct other_malloc, name), .optional = true},
+    {"file", GH_COL_NAME(struct other_malloc, file)},
+    {"resident", GH_COL_NUMBER(struct other_malloc, resident)},
+    {"mapped", GH_COL_NUMBER(struct other_malloc, size)},
+    {0},
+};
+
+/* Tells of another malloc than the C library's, and how much may be its own: mappings do not tell
+ * whose they are. */
+static void print_malloc(const struct gh_footprint *footprint, bool json)
+{
+	const struct gh_allocator *allocator = &footprint->allocator;
+	struct other_malloc row = {"allocator", allocator->name, allocator->file, 0, 0};
+	for (size_t i = 0; i < GH_FOOTPRINT_KINDS; i++) {
+		bool may_be = i == GH_FOOTPRINT_MALLOC || i == GH_FOOTPRINT_ANONYMOUS;
+		row.resident += may_be ? footprint->parts[i].resident : 0;
+		row.size += may_be ? footprint->parts[i].size : 0;
+	}
+	if (allocator->file[0] == '\0')
+		return;
+	if (json) {
+		struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, NULL, true);
+		gh_emit_row(&emit, malloc_columns, &row);
+		return;
+	}
+	gh_escape_print(stdout, allocator->file);
+	printf(" has a malloc of its own%s%s: up to ", allocator->name != NULL ? ", " : "",
+	       allocator->name != NULL ? allocator->name : "");
+	gh_print_count(stdout, row.resident, "byte");
+	puts(" in memory are its own, by what is mapped.\nIts blocks are not known: --c has those "
+	     "of "
+	     "glibc's malloc.");
+}
+
 static void print(const struct gh_footprint *footprint, bool is_live,
 		  const struct gh_options *options)
 {
@@ -319,6 +366,7 @@ static void print(const struct gh_footprint *footprint, bool is_live,
 			print_files(&emit, footprint, GH_FOOTPRINT_DEVICES, all.resident);
 	}
 	gh_emit_row(&emit, columns, &all);
+	print_malloc(footprint, options->json);
 	print_collections(&footprint->collections, is_live, options->json);
 	print_deepest(footprint, options);
 	if (!options->json)

@@ -143,28 +143,16 @@ static bool has_roots(const struct gh_heap_query *query)
 	return false;
 }
 
-/* C's memory was asked for, and DUMP may have none of it. */
-static void check_c(const struct gh_dump *dump)
-{
-	if (dump->c_memory.count == 0)
-		gh_say("%s: no memory of glibc's malloc is there: a dump has it that goheap wrote "
-		       "with --c of the process or core file",
-		       dump->path);
-}
-
 bool gh_heap_query_dump(struct gh_dump *dump, const struct gh_options *options, const char *path,
 			unsigned how)
 {
 	if (gh_kept_dump(dump, options, path))
 		return true;
 	how |= options->c ? GH_HEAP_WITH_C : 0;
-	bool opened = options->program != NULL && gh_is_debugged(path)
-			  ? gh_debugged_heap_open(dump, path, options->program, how)
-			  : gh_heap_open(dump, path, path == options->process ? path : NULL,
-					 options->program, how);
-	if (opened && (how & GH_HEAP_WITH_C) != 0)
-		check_c(dump);
-	return opened;
+	if (options->program != NULL && gh_is_debugged(path))
+		return gh_debugged_heap_open(dump, path, options->program, how);
+	return gh_heap_open(dump, path, path == options->process ? path : NULL, options->program,
+			    how);
 }
 
 static void free_query(struct gh_heap_query *query)

@@ -201,7 +201,11 @@ void gh_find_memory(struct gh_diagnosis *diagnosis, struct gh_heap_query *heap)
 			  "malloc's: C code has them, and no Go value is there");
 		find_most(
 		    diagnosis, GH_FINDING_MALLOC, GH_FOOTPRINT_ANONYMOUS, LARGE,
-		    "outside of the Go heap and of malloc: the program or C code mapped them");
+		    diagnosis->footprint.allocator.file[0] != '\0'
+			? "outside of the Go heap: another malloc than glibc's has them, or the "
+			  "program or C code mapped them"
+			: "outside of the Go heap and of malloc: the program or C code mapped "
+			  "them");
 		find_most(diagnosis, GH_FINDING_STACKS, GH_FOOTPRINT_STACKS, LARGE,
 			  "stacks of goroutines");
 		find_most(diagnosis, GH_FINDING_FREE, GH_FOOTPRINT_FREE, LARGE_FREE,

@@ -83,6 +83,8 @@ static bool make_described(struct gh_snapshot *snapshot, const struct gh_describ
 	process.only_large_c = (snapshot->how & GH_HEAP_WITH_C) == 0;
 	bool made = make(snapshot, &process, info.go_version != NULL ? info.go_version : "",
 			 program->image.path);
+	if (made && snapshot->with_heap && snapshot->output == NULL)
+		gh_check_c(&snapshot->dump, &process, snapshot->how);
 	gh_process_memory_free(&process.memory);
 	gh_other_modules_free(&others);
 	gh_buildinfo_free(&info);

@@ -13,6 +13,7 @@
 #include "lib/process/process.h"
 #include "lib/trace/trace.h"
 #include "lib/unwind/unwind.h"
+#include "lib/util/escape.h"
 #include "lib/util/now.h"
 #include "lib/util/open_file.h"
 #include "lib/util/output.h"
@@ -428,13 +429,34 @@ bool gh_process_open_heap(struct gh_dump *dump, struct gh_process *process, cons
 	return opened;
 }
 
+void gh_check_c(const struct gh_dump *dump, const struct gh_process *process, unsigned how)
+{
+	struct gh_allocator allocator;
+	char file[2 * sizeof(allocator.file)];
+	if ((how & GH_HEAP_WITH_C) == 0 || dump->c_memory.count > 0)
+		return;
+	if (process != NULL && gh_allocator_find(&allocator, process))
+		gh_say("%s: its malloc is %s, of %s: goheap knows the blocks of glibc's alone; see "
+		       "goheap memory for how much it has",
+		       dump->path, allocator.name != NULL ? allocator.name : "another",
+		       gh_escape_text(file, sizeof(file), allocator.file));
+	else
+		gh_say("%s: no memory of glibc's malloc is there: a dump has it that goheap wrote "
+		       "with --c of the process or core file",
+		       dump->path);
+}
+
 bool gh_heap_open(struct gh_dump *dump, const char *path, const char *process, const char *program,
 		  unsigned how)
 {
 	struct gh_target target;
 	enum gh_target_kind kind = process == NULL ? gh_target_kind(path, NULL) : GH_KIND_PROCESS;
-	if (kind == GH_KIND_DUMP || kind == GH_KIND_NONE)
-		return gh_dumpfile_open(dump, path);
+	if (kind == GH_KIND_DUMP || kind == GH_KIND_NONE) {
+		bool opened = gh_dumpfile_open(dump, path);
+		if (opened)
+			gh_check_c(dump, NULL, how);
+		return opened;
+	}
 	bool found = process == NULL ? gh_target_open_core(&target, path, program)
 				     : open_for_heap(&target, atoi(process), program, how);
 	if (!found)
@@ -447,6 +469,8 @@ bool gh_heap_open(struct gh_dump *dump, const char *path, const char *process, c
 	    gh_process_open_heap(dump, &target.process, target.version, target.path, bare);
 	if (opened && process != NULL && now > dump->latest)
 		dump->latest = now;
+	if (opened)
+		gh_check_c(dump, &target.process, how);
 	gh_target_close(&target);
 	return opened;
 }

@@ -99,6 +99,10 @@ bool gh_target_open_live(struct gh_target *target, int pid, const char *program)
  * with that if it is large. */
 enum { GH_HEAP_NO_DATA = 1, GH_HEAP_WITH_C = 2, GH_HEAP_WITH_LARGE_C = 4 };
 
+/* Says so if HOW asks for C's memory, and DUMP, of PROCESS or, if that is NULL, a file, has none.
+ */
+void gh_check_c(const struct gh_dump *dump, const struct gh_process *process, unsigned how);
+
 /* Has the heap of TARGET, which is open, be read with C's memory if HOW says so. */
 void gh_target_want_c(struct gh_target *target, unsigned how);
 

@@ -1,5 +1,6 @@
 /* Fuzz target: what reads the goroutines of a process. The input's first byte says of what machine
  * and release it is, the others are its memory. */
+#include "lib/process/goroutine.h"
 #include "lib/process/process.h"
 #include "tests/fuzz/process_input.h"
 #include "tests/fuzz/target.h"

@@ -3,6 +3,7 @@
 #define TESTS_UNIT_SNAPSHOT_H
 
 #include "lib/dump/dump.h"
+#include "lib/process/goroutine.h"
 #include "lib/process/process.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/processmaker.h"
