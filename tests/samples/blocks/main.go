@@ -89,6 +89,18 @@ static void *scatter_and_wait(void *unused)
 		pause();
 }
 
+// Blocks at multiples of powers of two, within an arena and with pages of their own; lost.
+static void align_all(void)
+{
+	static const size_t alignments[] = {64, 4096, 1 << 16, 1 << 21};
+	static const size_t sizes[] = {100, 50000, 200000, 3000000};
+	for (int i = 0; i < 16; i++) {
+		void *block = NULL;
+		if (posix_memalign(&block, alignments[i % 4], sizes[i / 4]) == 0)
+			printf("%lx %zu aligned\n", (unsigned long)block, malloc_usable_size(block));
+	}
+}
+
 static void scatter_all(void)
 {
 	static pthread_mutex_t ready = PTHREAD_MUTEX_INITIALIZER;
@@ -161,6 +173,7 @@ func hold(block unsafe.Pointer) func() int {
 func main() {
 	C.keep_output()
 	C.scatter_all()
+	C.align_all()
 	for i := 0; i < 50; i++ {
 		block := (*C.struct_session)(C.calloc(1, C.sizeof_struct_session))
 		sessions = append(sessions, &session{i, block})
