@@ -90,6 +90,36 @@ check_large() {
 	end "$pid"
 }
 
+# C's variables that have blocks are named by what symbols there are: all of a program that is not stripped, and what a stripped library
+# shares with others.
+check_variables() {
+	local name="go $1, variables"
+	sample "$name" "$1" blocks || return
+	cat >"$work/kept.c" <<-'END'
+		#include <stdlib.h>
+		void *kept[4];
+		static void *hidden;
+		__attribute__((constructor)) static void fill(void)
+		{
+			kept[0] = calloc(1, 776);
+			kept[2] = calloc(1, 777);
+			hidden = (char *)calloc(1, 5778) + 32;
+		}
+		void *take(void) { return hidden; }
+	END
+	"$CC" -O1 -shared -fPIC -s -o "$work/libkept.so" "$work/kept.c"
+	LD_PRELOAD=$work/libkept.so run_until_ready "$directory/blocks"
+	gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
+	for target in "$pid" "$work/core.$pid"; do
+		ask roots --c | sed -nE 's/.*root: C variable ([^/]*)$/\1/p' | sort -u >"$work/found"
+		same "$name, $target" <(printf '%s\n' 'blocks: list' 'blocks: of_c' 'libkept.so: kept' 'libkept.so: kept+0x10') \
+			<(grep -v '+0x[0-9a-f]*, perhaps$' "$work/found")
+		has "$name, $target: without a symbol" "$(cat "$work/found")" '^libkept\.so\+0x[0-9a-f]+, perhaps$'
+	done
+	rm "$work/core.$pid"
+	end "$pid"
+}
+
 # In GDB it is the same, with what is asked for by turns.
 check_in_gdb() {
 	local name="go $1, in GDB" global
@@ -176,6 +206,7 @@ if in_full "position-independent, and malloc told otherwise"; then
 	done
 fi
 check_large 1.27
+check_variables 1.27
 check_in_gdb 1.27
 check_other 1.27 jemalloc 'libjemalloc.so.2'
 check_other 1.27 tcmalloc 'libtcmalloc_minimal.so.4'

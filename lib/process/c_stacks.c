@@ -9,7 +9,6 @@
 #include "lib/dump/record.h"
 #include "lib/unwind/unwind.h"
 #include "lib/util/bsearch.h"
-#include "lib/util/open_file.h"
 
 /* Calls of C on one goroutine's stack that have called back to Go; more are left out. */
 #define MAX_PARTS 15
@@ -36,80 +35,6 @@ struct part {
 	bool ended;  /* it came to the Go function that called C */
 	uint64_t sp; /* of that function's frame */
 };
-
-static uint64_t start_of_program(const struct gh_process *process)
-{
-	const struct gh_image *image = process->tab->image;
-	return image->nloads > 0 ? image->loads[0]->p_vaddr + process->bias : 0;
-}
-
-static void add_program(struct gh_c_stacks *stacks)
-{
-	const struct gh_process *process = stacks->process;
-	const struct gh_mapped_files *files = process->files;
-	const char *name = process->tab->image->path;
-	struct gh_error err;
-	struct stat st;
-	int fd = gh_open_file(name, &st, &err);
-	for (size_t i = 0; i < files->count; i++)
-		if (files->items[i].start == start_of_program(process))
-			name = files->items[i].path;
-	if (fd >= 0)
-		gh_c_code_add(stacks->code, fd, name, process->bias);
-}
-
-/* Adds the file at PATH, if it is what the process has loaded as FILE. False if it is not. */
-static bool add_file(struct gh_c_stacks *stacks, const struct gh_mapped_file *file, char *path)
-{
-	struct gh_mapped_file there = {.path = path, .start = file->start, .end = file->end};
-	struct gh_mapped_files one = {.items = &there, .count = 1};
-	struct gh_error err;
-	struct gh_image image;
-	struct stat st;
-	uint64_t bias;
-	if (!gh_image_open_unrelocated(&image, path, &err))
-		return false;
-	bool found =
-	    gh_mapped_files_find(&one, stacks->process->memory.source, &image, &bias, &err);
-	int fd = found ? gh_open_file(path, &st, &err) : -1;
-	found = fd >= 0 && gh_is_same_file(&st, &image.file);
-	if (found)
-		gh_c_code_add(stacks->code, fd, file->path, bias);
-	else if (fd >= 0)
-		close(fd);
-	gh_image_close(&image);
-	return found;
-}
-
-/* Adds FILE, if it is what the process has loaded; of one that was removed or replaced since what
- * the kernel still has of it. */
-static void add_library(struct gh_c_stacks *stacks, const struct gh_mapped_file *file)
-{
-	char path[64];
-	if (!add_file(stacks, file, file->path) &&
-	    gh_mapped_file_in_memory(path, sizeof(path), stacks->process->pid, file->start))
-		add_file(stacks, file, path);
-}
-
-/* Finds the code of the process, once. False if it cannot be found. */
-static bool open_code(struct gh_c_stacks *stacks)
-{
-	const struct gh_process *process = stacks->process;
-	const struct gh_mapped_files *files = process->files;
-	if (stacks->opened)
-		return stacks->code != NULL;
-	stacks->opened = true;
-	/* GDB is to be asked rarely. */
-	stacks->memory = gh_process_memory_of(process);
-	stacks->code = gh_c_code_new(&stacks->memory, process->tab->image->arch);
-	if (stacks->code == NULL)
-		return false;
-	add_program(stacks);
-	for (size_t i = 0; i < files->count; i++)
-		if (files->items[i].start != start_of_program(process))
-			add_library(stacks, &files->items[i]);
-	return true;
-}
 
 /* PC is in Go code. C code that Go's linker has linked is in its table, too, but without the sizes
  * of its frames. */
@@ -194,7 +119,7 @@ static uint32_t find_place(struct gh_c_stacks *stacks, const struct gh_c_frame *
 	if (place != GH_NOT_MAPPED)
 		return place;
 	place = (uint32_t)out->size;
-	size_t count = gh_c_code_places(stacks->code, frame, places);
+	size_t count = gh_c_code_places(stacks->files.code, frame, places);
 	complete(stacks->process, frame->pc, &places[0]);
 	gh_buffer_uleb128(out, count);
 	for (size_t i = 0; i < count; i++) {
@@ -258,10 +183,10 @@ bool gh_c_stacks_walk(struct gh_c_stacks *stacks, const struct gh_stack_thread *
 {
 	struct part part = {.stacks = stacks};
 	stacks->frames.count = 0;
-	if (!open_code(stacks))
+	if (!gh_c_files_open(&stacks->files, stacks->process))
 		return false;
 	struct gh_c_registers from = registers_of(stacks->process->tab->image->arch, thread);
-	gh_c_code_walk(stacks->code, &from, take_frame, &part);
+	gh_c_code_walk(stacks->files.code, &from, take_frame, &part);
 	return stacks->frames.count > 0;
 }
 
@@ -282,10 +207,10 @@ static void find_called(struct gh_c_stacks *stacks, const struct gh_goroutine *g
 	struct part part = {.stacks = stacks};
 	const struct gh_stack_thread *thread = find_thread(stacks, top);
 	stacks->frames.count = 0;
-	if (thread == NULL || !open_code(stacks))
+	if (thread == NULL || !gh_c_files_open(&stacks->files, stacks->process))
 		return;
 	struct gh_c_registers from = registers_of(stacks->process->tab->image->arch, thread);
-	gh_c_code_walk(stacks->code, &from, take_frame, &part);
+	gh_c_code_walk(stacks->files.code, &from, take_frame, &part);
 	/* The nearest thread is another goroutine's if this one's is on a stack of its own. */
 	if (part.ended ? !has_goroutine(stacks->process, part.sp, g) : top - thread->at.sp > NEAR)
 		stacks->frames.count = 0;
@@ -333,8 +258,9 @@ static void find_callers(struct gh_c_stacks *stacks, const struct gh_stack_frame
 	for (unsigned i = 0; i < MAX_GO_FRAMES && gh_stack_next(&walk, &frame); i++) {
 		if (!leave_go(stacks, &frame, &registers))
 			continue;
-		if (open_code(stacks) && !is_go(stacks->process, registers.pc))
-			gh_c_code_walk(stacks->code, &registers, take_frame, &part);
+		if (gh_c_files_open(&stacks->files, stacks->process) &&
+		    !is_go(stacks->process, registers.pc))
+			gh_c_code_walk(stacks->files.code, &registers, take_frame, &part);
 		break;
 	}
 }
@@ -424,7 +350,7 @@ void gh_c_stacks_open(struct gh_c_stacks *stacks, struct gh_process *process,
 
 void gh_c_stacks_close(struct gh_c_stacks *stacks)
 {
-	gh_c_code_free(stacks->code);
+	gh_c_files_close(&stacks->files);
 	gh_vector_free(&stacks->frames);
 	gh_vector_free(&stacks->list_of_waits);
 	gh_numbermap_free(&stacks->goroutines);

@@ -56,7 +56,8 @@ static enum gh_dump_c_wait_kind find_kind(struct gh_c_stacks *stacks)
 {
 	struct gh_c_place places[GH_C_PLACES];
 	for (size_t i = 0; i < stacks->frames.count && i < MAX_DEPTH; i++) {
-		size_t count = gh_c_code_places(stacks->code, &stacks->frames.items[i], places);
+		size_t count =
+		    gh_c_code_places(stacks->files.code, &stacks->frames.items[i], places);
 		for (size_t k = 0; k < count; k++) {
 			enum gh_dump_c_wait_kind kind = kind_of(&places[k]);
 			if (kind != 0)

@@ -33,8 +33,9 @@ struct scan {
 		     const struct gh_c_block *block);
 	/* For those that write records. */
 	struct gh_dump_stream *stream;
-	const char *what; /* that the words are in */
-	int thread;       /* whose; 0 for none */
+	const char *what;         /* that the words are in; NULL: variables */
+	int thread;               /* whose; 0 for none */
+	struct gh_c_files *files; /* for the names of variables */
 	/* For those that note words. */
 	struct gh_c_records *records;
 	const uint64_t *pointers; /* a bit for each word; NULL: none */
@@ -143,26 +144,47 @@ static const struct gh_mapped_file *file_of(const struct gh_process *process, ui
 	return after > 0 ? &files->items[after - 1] : NULL;
 }
 
+/* Writes to TEXT, of SIZE bytes, the name of the C variable at ADDRESS: by its symbol or, without
+ * one, where it is in its file. False if it is in none. */
+static bool name_variable(struct scan *scan, uint64_t address, char *text, size_t size)
+{
+	const struct gh_mapped_file *file = file_of(scan->process, address);
+	const struct gh_c_variable *variable = NULL;
+	const char *object;
+	if (file == NULL)
+		return false;
+	if (gh_c_files_open(scan->files, scan->process))
+		variable = gh_c_code_variable(scan->files->code, address, &object);
+	if (variable == NULL) {
+		const char *slash = strrchr(file->path, '/');
+		snprintf(text, size, "C variable %.128s+0x%" PRIx64,
+			 slash != NULL ? slash + 1 : file->path, address - file->start);
+	} else if (address == variable->address) {
+		snprintf(text, size, "C variable %.128s: %.256s", object, variable->name);
+	} else {
+		snprintf(text, size, "C variable %.128s: %.256s+0x%" PRIx64, object, variable->name,
+			 address - variable->address);
+	}
+	return true;
+}
+
 /* Adds a root for the word at ADDRESS: VALUE, which is certain only where it is a block's own
  * address in a variable. */
 static void add_root(struct scan *scan, uint64_t address, uint64_t value,
 		     const struct gh_c_block *block)
 {
-	char text[256];
-	bool certain = scan->what == NULL && gh_c_block_is_named(block, value);
-	const char *perhaps = certain ? "" : GH_DUMP_PERHAPS;
-	const struct gh_mapped_file *file = file_of(scan->process, address);
-	if (scan->what == NULL && file != NULL) {
-		const char *slash = strrchr(file->path, '/');
-		snprintf(text, sizeof(text), "C variable %.128s+0x%" PRIx64 "%s",
-			 slash != NULL ? slash + 1 : file->path, address - file->start, perhaps);
-	} else if (scan->thread != 0) {
+	char text[512];
+	bool is_variable = scan->what == NULL && name_variable(scan, address, text, sizeof(text));
+	bool certain = is_variable && gh_c_block_is_named(block, value);
+	size_t length = is_variable ? strlen(text) : 0;
+	if (is_variable && !certain)
+		snprintf(text + length, sizeof(text) - length, "%s", GH_DUMP_PERHAPS);
+	else if (!is_variable && scan->thread != 0)
 		snprintf(text, sizeof(text), "%s of thread %d%s", scan->what, scan->thread,
-			 perhaps);
-	} else {
+			 GH_DUMP_PERHAPS);
+	else if (!is_variable)
 		snprintf(text, sizeof(text), "C memory at 0x%" PRIx64 "%s", address,
 			 GH_DUMP_PERHAPS);
-	}
 	gh_dump_add_root(scan->stream, text, value);
 	gh_dump_stream_pass(scan->stream);
 }
@@ -262,8 +284,12 @@ static void scan_registers(struct scan *scan)
 void gh_dump_add_c_roots(struct gh_dump_stream *stream, struct gh_process *process,
 			 const struct gh_spans *spans, const struct gh_c_records *records)
 {
-	struct scan scan = {
-	    .process = process, .memory = &records->memory, .take = add_root, .stream = stream};
+	struct gh_c_files opened = {0};
+	struct scan scan = {.process = process,
+			    .memory = &records->memory,
+			    .take = add_root,
+			    .stream = stream,
+			    .files = &opened};
 	struct gh_memory_parts excluded = {0};
 	if (records->memory.blocks.count == 0)
 		return;
@@ -276,6 +302,7 @@ void gh_dump_add_c_roots(struct gh_dump_stream *stream, struct gh_process *proce
 		if (!gh_spans_meet(spans, anonymous->items[i].start, anonymous->items[i].end))
 			scan_mapping(&scan, &excluded, &anonymous->items[i]);
 	scan_registers(&scan);
+	gh_c_files_close(&opened);
 	stream->bytes.failed |= excluded.failed;
 	gh_vector_free(&excluded);
 }

@@ -67,6 +67,20 @@ void gh_dump_section_goroutine(struct gh_dump_section *section, struct gh_proces
 /* Adds SECTION, which is freed, behind the end of the dump. False if memory ran out for it. */
 bool gh_dump_add_section(struct gh_dump_stream *stream, struct gh_dump_section *section);
 
+/* The program and the libraries of a process, by which its C code and variables are known. */
+
+struct gh_c_files {              /* zeros at first; does not move once it is open */
+	struct gh_c_code *code;  /* owned; NULL if there is none */
+	struct gh_memory memory; /* of the process, for that */
+	bool opened;             /* it was looked for */
+};
+
+/* Opens the files of PROCESS, which has a list of them, once. False if they cannot be, or libdw is
+ * not there. */
+bool gh_c_files_open(struct gh_c_files *files, const struct gh_process *process);
+
+void gh_c_files_close(struct gh_c_files *files);
+
 /* The C code on the stacks of the threads that goroutines are on: what they have called, and what
  * has called back.
  *
@@ -79,11 +93,9 @@ struct gh_c_stacks {
 	struct gh_buffer list;   /* frames, likewise */
 	struct gh_buffer waits;  /* likewise, once they are ended */
 	struct gh_process *process;
-	const struct gh_stack *stack;               /* for its threads */
-	uint32_t sched;                             /* where runtime.g has sched.sp */
-	struct gh_c_code *code;                     /* owned; NULL if there is none */
-	struct gh_memory memory;                    /* of the process, for that */
-	bool opened;                                /* it was looked for */
+	const struct gh_stack *stack; /* for its threads */
+	uint32_t sched;               /* where runtime.g has sched.sp */
+	struct gh_c_files files;
 	struct GH_VECTOR(struct gh_c_frame) frames; /* of the part that is looked at; owned */
 	struct GH_VECTOR(struct gh_dump_c_wait) list_of_waits; /* owned */
 	struct gh_numbermap goroutines; /* by address of its runtime.m: the number of a goroutine's

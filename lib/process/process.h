@@ -14,7 +14,8 @@
  * - running.c: the build that it runs, and whether a file is of that;
  * - thread_registers.c: those of threads, from the notes of core files too;
  * - live_copy.c, live_read.c: copy a running process; live_parts.c, first_words.c: parts of it;
- * - c_stacks.c, c_waits.c: the C code on goroutines' stacks, and its waits; thread_calls.c: calls;
+ * - c_files.c: what C code is in; c_stacks.c, c_waits.c: that on goroutines' stacks, and its waits;
+ *   thread_calls.c: system calls;
  * - goroutine.c, goroutine_scan.c, g_layout.c, waitreason.c, labels.c: goroutines;
  * - stack.c, stack_words.c, stack_objects.c: their frames, and the pointers in these;
  * - deferred.c, panic.c: deferred calls; panics, and their values;

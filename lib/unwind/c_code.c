@@ -159,8 +159,7 @@ static int take_frame(Dwfl_Frame *state, void *argument)
 		   : DWARF_CB_ABORT;
 }
 
-/* Ends the list of files. False if there are none of the machine's. */
-static bool make_ready(struct gh_c_code *code)
+bool gh_c_code_make_ready(struct gh_c_code *code)
 {
 	static const Dwfl_Thread_Callbacks thread = {
 	    .next_thread = next_thread,
@@ -181,7 +180,7 @@ void gh_c_code_walk(struct gh_c_code *code, const struct gh_c_registers *from,
 {
 	struct walk walk = {.code = code, .take = take, .context = context};
 	code->from = from;
-	if (make_ready(code))
+	if (gh_c_code_make_ready(code))
 		gh_libdw.dwfl_getthread_frames(code->dwfl, NUMBER, take_frame, &walk);
 }
 
@@ -190,5 +189,6 @@ void gh_c_code_free(struct gh_c_code *code)
 	if (code == NULL)
 		return;
 	gh_libdw.dwfl_end(code->dwfl);
+	gh_vector_free(&code->variables.list);
 	free(code);
 }

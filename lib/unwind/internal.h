@@ -37,6 +37,8 @@
 	FUNCTION(dwfl_module_eh_cfi)                                                               \
 	FUNCTION(dwfl_module_getelf)                                                               \
 	FUNCTION(dwfl_module_getsrc)                                                               \
+	FUNCTION(dwfl_module_getsym_info)                                                          \
+	FUNCTION(dwfl_module_getsymtab)                                                            \
 	FUNCTION(dwfl_module_info)                                                                 \
 	FUNCTION(dwfl_report_begin)                                                                \
 	FUNCTION(dwfl_report_elf)                                                                  \
@@ -57,6 +59,12 @@ extern struct gh_libdw gh_libdw;
 /* Loads them, once. False if they cannot be. */
 bool gh_libdw_load(void);
 
+/* Variables of one file. */
+struct gh_c_variables {
+	Dwfl_Module *module;                         /* NULL: none yet */
+	struct GH_VECTOR(struct gh_c_variable) list; /* by address; owned */
+};
+
 struct gh_c_code {
 	const struct gh_memory *memory; /* the caller's */
 	const struct gh_arch *arch;
@@ -64,7 +72,11 @@ struct gh_c_code {
 	bool listed;                       /* all files have been added */
 	bool ready;                        /* the same, and stacks can be walked over */
 	const struct gh_c_registers *from; /* of the walk that is made */
+	struct gh_c_variables variables;
 };
+
+/* Ends the list of files. False if there are none of the machine's. */
+bool gh_c_code_make_ready(struct gh_c_code *code);
 
 /* The module that has the code at PC; NULL for none. */
 Dwfl_Module *gh_c_code_module(struct gh_c_code *code, uint64_t pc);

@@ -3,7 +3,7 @@
  *
  * - libdw.c: loads elfutils' libdw;
  * - c_code.c: the files that have the code, and walks over stacks;
- * - c_names.c: functions and lines.
+ * - c_names.c: functions and lines; c_variables.c: variables.
  *
  * It is libdwfl, the part of libdw that unwinds whole stacks, and not the call frame information
  * alone: that would leave DWARF's expressions, compressed symbol tables and debug files to be done
@@ -79,6 +79,18 @@ struct gh_c_place {
 /* Finds the functions at FRAME, innermost first, and gives how many these are: at least one. */
 size_t gh_c_code_places(struct gh_c_code *code, const struct gh_c_frame *frame,
 			struct gh_c_place places[GH_C_PLACES]);
+
+/* A variable of C's, by the symbols of its file, or of a debug file. */
+struct gh_c_variable {
+	uint64_t address;
+	uint64_t size; /* in bytes */
+	const char *name;
+};
+
+/* The one at ADDRESS, which is good until the next is looked for, and the name of the file that has
+ * it. NULL if it is not known. */
+const struct gh_c_variable *gh_c_code_variable(struct gh_c_code *code, uint64_t address,
+					       const char **object);
 
 void gh_c_code_free(struct gh_c_code *code);
 
