@@ -29,16 +29,21 @@ held() {
 	[ -s "$work/addresses" ] || fail "$name: blocks, $1"
 }
 
-# check NAME TARGET: what goheap says of the process or core file.
-check() {
-	local name=$1 target=$2
-	"$GOHEAP" sql --c --json "$target" "SELECT address, bytes FROM objects WHERE type LIKE '%C memory%' OR type LIKE '%_Ctype_struct%'" 2>"$work/why" |
+# check_blocks [OPTION...]: goheap knows those of the process or core file that the program knows, and few others.
+check_blocks() {
+	"$GOHEAP" sql --c --json "$target" "$@" "SELECT address, bytes FROM objects WHERE type LIKE '%C memory%' OR type LIKE '%_Ctype_struct%'" 2>"$work/why" |
 		jq -r '"\(.address) \(.bytes)"' | sort >"$work/found"
 	theirs '.*' >"$work/expected"
 	equal "$name: blocks that goheap does not know" "" "$(comm -13 "$work/found" "$work/expected" | head -n 5)"
 	# The C library's own: caches of threads, their lists of libraries' variables, buffers of files.
 	equal "$name: blocks that the program does not know" true \
 		"$([ "$(comm -23 "$work/found" "$work/expected" | wc -l)" -le 20 ] && echo true)"
+}
+
+# check NAME TARGET: what goheap says of the process or core file.
+check() {
+	local name=$1 target=$2
+	check_blocks
 	held session '^global 0x[^|]*\|\[\]\*main\.session  \[[0-9]+\] ->\|main\.session  \.handle ->\|main\._Ctype_struct_session\|$'
 	held plain '^global 0x[^|]*\|map\[int\]\*main\.plain .*\|main\.plain  \.handle ->\|C memory of 5[0-9]+ bytes\|$'
 	held closure '^global 0x[^|]*\|\[\]func\(\) int  \[[0-9]+\] ->\|closure main\.hold\.func1  [^|]* ->\|C memory of 7[0-9]+ bytes\|$'
@@ -63,6 +68,17 @@ check_release() {
 	gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
 	end "$pid"
 	check "$what, core file" "$work/core.$pid"
+}
+
+# check_arm64 RELEASE [FLAG...]: another machine, whose malloc is the same, in a core file that QEMU wrote.
+check_arm64() {
+	local name="go $*, arm64" target
+	needs "$name" aarch64-linux-gnu-gcc qemu-aarch64-static || return
+	GOARCH=arm64 CGO_ENABLED=1 CC=aarch64-linux-gnu-gcc sample "$name" "$1" blocks "${@:2}" || return
+	QEMU_LD_PREFIX=/usr/aarch64-linux-gnu emulate aarch64 "$directory/blocks.stripped" || return
+	target=$core
+	check_blocks -e "$directory/blocks.stripped"
+	has "$name: lost" "$(ask suspects --c -e "$directory/blocks.stripped")" ' blocks of C memory, .*: C code has lost them$'
 }
 
 # Where C has much, it is told without being asked for; where it has little, nothing is said of it.
@@ -205,6 +221,8 @@ if in_full "position-independent, and malloc told otherwise"; then
 		GLIBC_TUNABLES=glibc.malloc.$tunable check_release 1.27 && ok "malloc told $tunable"
 	done
 fi
+check_arm64 1.27
+check_arm64 1.27 -ldflags=-extldflags=-static
 check_large 1.27
 check_variables 1.27
 check_in_gdb 1.27

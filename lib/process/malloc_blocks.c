@@ -379,6 +379,17 @@ static void take_blocks(struct finder *finder)
 	}
 }
 
+/* Where the memory of the program's variables ends: malloc's may follow in the same mapping. */
+static uint64_t end_of_program(const struct gh_process *process)
+{
+	const struct gh_image *image = process->tab->image;
+	uint64_t end = 0;
+	for (size_t i = 0; i < image->nloads; i++)
+		if (image->loads[i]->p_vaddr + image->loads[i]->p_memsz > end)
+			end = image->loads[i]->p_vaddr + image->loads[i]->p_memsz;
+	return gh_page_end(end - 1 + process->bias);
+}
+
 bool gh_c_memory_find(struct gh_c_memory *memory, struct gh_process *process,
 		      const struct gh_spans *spans)
 {
@@ -386,10 +397,14 @@ bool gh_c_memory_find(struct gh_c_memory *memory, struct gh_process *process,
 	finder.left = process->memory.source->size / HEADER;
 	const struct gh_memory_parts *anonymous = &process->writable->anonymous;
 	*memory = (struct gh_c_memory){0};
+	uint64_t end = end_of_program(process);
 	for (size_t i = 0; i < anonymous->count && process->tab->pointer_size == WORD; i++) {
-		const struct gh_memory_part *mapping = &anonymous->items[i];
-		if (!gh_spans_meet(spans, mapping->start, mapping->end))
-			add_mapping(&finder, mapping->start, mapping->end);
+		struct gh_memory_part mapping = anonymous->items[i];
+		if (gh_spans_meet(spans, mapping.start, mapping.end))
+			continue;
+		if (mapping.start < end && end < mapping.end)
+			mapping.start = end;
+		add_mapping(&finder, mapping.start, mapping.end);
 	}
 	if (finder.chunks.count > 0)
 		qsort(finder.chunks.items, finder.chunks.count, sizeof(*finder.chunks.items),
