@@ -224,15 +224,10 @@ static void find_excluded(struct gh_memory_parts *parts, struct gh_process *proc
 static void scan_rest(struct scan *scan, const struct gh_memory_parts *excluded, uint64_t start,
 		      uint64_t end)
 {
-	const struct gh_memory_part *items = excluded->items;
-	size_t i = gh_lower_bound(excluded->count, k, items[k].end <= start);
-	for (; i < excluded->count && items[i].start < end && start < end; i++) {
-		if (items[i].start > start)
-			scan_words(scan, start, items[i].start);
-		start = items[i].end;
-	}
-	if (start < end)
-		scan_words(scan, start, end);
+	struct gh_memory_part part;
+	for (; gh_memory_parts_next(excluded, start, end, &part); start = part.end)
+		scan_words(scan, start, part.start);
+	scan_words(scan, start, end);
 }
 
 /* MAPPING begins where one of a file ends, or did: it has the variables that are zero at first. */

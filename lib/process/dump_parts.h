@@ -380,8 +380,13 @@ bool gh_malloc_is_arena(struct gh_process *process, const struct gh_mapping *map
  * process, which core files do not name. */
 bool gh_malloc_is_heap(struct gh_process *process, const struct gh_mapping *mapping);
 
-/* The size of a large chunk, in pages of its own, that begins at ADDRESS, before END, or, of
- * musl's, of a group of chunks; in bytes. 0 if there is none. */
+/* The size of a chunk of glibc's at ADDRESS that goes on to no more than END, and has pages of its
+ * own, which begin BEFORE bytes ahead of it; in bytes. 0 if there is none. */
+uint64_t gh_malloc_mapped(struct gh_process *process, uint64_t address, uint64_t before,
+			  uint64_t end);
+
+/* The size of such a chunk that begins its pages or, of musl's, of a group of chunks; in bytes. 0
+ * if there is none. */
 uint64_t gh_malloc_chunk(struct gh_process *process, uint64_t address, uint64_t end);
 
 /* How many bytes of ANONYMOUS, mappings of no file of the running PROCESS, begin as glibc's malloc

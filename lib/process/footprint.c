@@ -174,14 +174,10 @@ static bool is_heap(const struct maker *maker, const struct gh_mapping *mapping)
 static void add_rest(const struct maker *maker, enum gh_footprint_kind kind, uint64_t start,
 		     uint64_t end)
 {
-	const struct gh_memory_part *own = maker->own.items;
-	size_t i = gh_lower_bound(maker->own.count, k, own[k].end <= start);
-	for (; i < maker->own.count && own[i].start < end && start < end; i++) {
-		uint64_t first = own[i].start > start ? own[i].start : start;
-		uint64_t last = own[i].end < end ? own[i].end : end;
-		add_part(maker, kind, start, first);
-		add_part(maker, GH_FOOTPRINT_RUNTIME, first, last);
-		start = last;
+	struct gh_memory_part own;
+	for (; gh_memory_parts_next(&maker->own, start, end, &own); start = own.end) {
+		add_part(maker, kind, start, own.start);
+		add_part(maker, GH_FOOTPRINT_RUNTIME, own.start, own.end);
 	}
 	add_part(maker, kind, start, end);
 }

@@ -145,39 +145,26 @@ static uint64_t add_heap(struct finder *finder, uint64_t address, uint64_t end)
 	return 0;
 }
 
-/* The chunk at ADDRESS, before END, whose first word is BEFORE, has pages of its own, which begin
- * so far before it. Gives where these end; 0 if there is no such chunk. */
-static uint64_t mapped_end(struct finder *finder, uint64_t address, uint64_t before, uint64_t end)
-{
-	uint64_t head = word_at(finder, address + WORD);
-	uint64_t size = head & ~(uint64_t)FLAGS;
-	bool is = word_at(finder, address) == before && (head & FLAGS) == IS_MAPPED && size != 0 &&
-		  (before + size) % GH_LEAST_PAGE == 0 && size <= end - address;
-	return is ? address + size : 0;
-}
-
 /* Adds the chunk with pages of its own at ADDRESS, before END, and gives where it ends; 0 if there
  * is none. One that was asked for with an alignment lies behind a first one, at the first multiple
  * of that which leaves room for a chunk before it (_int_memalign). */
 static uint64_t add_mapped(struct finder *finder, uint64_t address, uint64_t end)
 {
-	uint64_t chunk = address, last = mapped_end(finder, address, 0, end);
-	for (uint64_t align = 2 * HEADER; last != 0 && align < end - address; align *= 2) {
+	uint64_t chunk = address, size = gh_malloc_mapped(finder->process, address, 0, end),
+		 its = 0;
+	if (size == 0)
+		return 0;
+	for (uint64_t align = 2 * HEADER; its == 0 && align < end - address; align *= 2) {
 		uint64_t at = (address + HEADER + align - 1) / align * align - HEADER;
 		at += at - address < LEAST_CHUNK ? align : 0;
-		uint64_t its_end = at < end ? mapped_end(finder, at, at - address, end) : 0;
-		if (its_end == 0)
-			continue;
-		chunk = at;
-		last = its_end;
-		break;
+		its = at < end ? gh_malloc_mapped(finder->process, at, at - address, end) : 0;
+		chunk = its != 0 ? at : address;
 	}
-	struct gh_c_block block = {chunk + HEADER, last - chunk - HEADER};
-	if (last != 0) {
-		gh_vector_push(&finder->memory->blocks, block);
-		add_part(finder, address, last);
-	}
-	return last;
+	size = its != 0 ? its : size;
+	struct gh_c_block block = {chunk + HEADER, size - HEADER};
+	gh_vector_push(&finder->memory->blocks, block);
+	add_part(finder, address, chunk + size);
+	return chunk + size;
 }
 
 /* In a static program the variables of its first thread come before the chunks of the main arena:

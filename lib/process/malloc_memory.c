@@ -51,15 +51,22 @@ static uint64_t musl_group(struct gh_process *process, uint64_t address)
 	return gh_process_word(process, meta + 3 * word + 8) & ~UINT64_C(0xfff);
 }
 
+uint64_t gh_malloc_mapped(struct gh_process *process, uint64_t address, uint64_t before,
+			  uint64_t end)
+{
+	uint64_t head = gh_process_word(process, address + process->tab->pointer_size);
+	uint64_t size = head & ~(uint64_t)CHUNK_BITS;
+	bool is = gh_process_word(process, address) == before &&
+		  (head & CHUNK_BITS) == CHUNK_MMAPPED && size != 0 &&
+		  (before + size) % GH_LEAST_PAGE == 0 && size <= end - address;
+	return is ? size : 0;
+}
+
 uint64_t gh_malloc_chunk(struct gh_process *process, uint64_t address, uint64_t end)
 {
-	unsigned word = process->tab->pointer_size;
-	uint64_t before = gh_process_word(process, address);
-	uint64_t size = gh_process_word(process, address + word);
-	if (before != 0 || (size & CHUNK_BITS) != CHUNK_MMAPPED)
+	uint64_t size = gh_malloc_mapped(process, address, 0, end);
+	if (size == 0)
 		size = musl_group(process, address);
-	else
-		size -= CHUNK_MMAPPED;
 	return size % GH_LEAST_PAGE == 0 && size <= end - address ? size : 0;
 }
 

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "lib/util/bsearch.h"
+
 static int compare(const void *left, const void *right)
 {
 	const struct gh_memory_part *a = left, *b = right;
@@ -18,6 +20,18 @@ void gh_memory_parts_sort(struct gh_memory_parts *parts)
 {
 	if (parts->count > 0)
 		qsort(parts->items, parts->count, sizeof(*parts->items), compare);
+}
+
+bool gh_memory_parts_next(const struct gh_memory_parts *parts, uint64_t start, uint64_t end,
+			  struct gh_memory_part *part)
+{
+	const struct gh_memory_part *items = parts->items;
+	size_t i = gh_lower_bound(parts->count, k, items[k].end <= start);
+	if (start >= end || i == parts->count || items[i].start >= end)
+		return false;
+	part->start = items[i].start > start ? items[i].start : start;
+	part->end = items[i].end < end ? items[i].end : end;
+	return true;
 }
 
 void gh_memory_parts_merge(struct gh_memory_parts *parts)

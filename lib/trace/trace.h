@@ -91,6 +91,11 @@ struct gh_writable {
 
 void gh_writable_free(struct gh_writable *writable);
 
+/* Fills PART with the first that is from START to END of PARTS, which are by address, and do not
+ * overlap. False if there is none. */
+bool gh_memory_parts_next(const struct gh_memory_parts *parts, uint64_t start, uint64_t end,
+			  struct gh_memory_part *part);
+
 /* Puts PARTS in the order of their addresses. */
 void gh_memory_parts_sort(struct gh_memory_parts *parts);
 

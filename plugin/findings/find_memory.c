@@ -154,7 +154,6 @@ static void add_holder(struct gh_diagnosis *diagnosis, struct gh_suspects *suspe
 /* Adds that C code has lost much memory, if it has. */
 static void add_lost(struct gh_diagnosis *diagnosis, struct gh_suspects *suspects)
 {
-	char size[GH_SIZE_TEXT];
 	for (size_t i = 0; i < suspects->count; i++) {
 		const struct gh_suspect *lost = &suspects->found[i];
 		if (lost->kind != GH_SUSPECT_LOST || lost->bytes < LARGE_HEAP)
@@ -162,14 +161,7 @@ static void add_lost(struct gh_diagnosis *diagnosis, struct gh_suspects *suspect
 		FILE *out = gh_finding_begin(diagnosis, GH_FINDING_LOST, lost->bytes);
 		if (out == NULL)
 			return;
-		gh_print_count(out, lost->shared, "block");
-		fprintf(out,
-			" of C memory, %s, are pointed to by nothing: C code has lost them (most "
-			"are of ",
-			gh_size_text(lost->bytes, size));
-		gh_print_count(out, gh_heap_object(&suspects->query->heap, lost->example).size,
-			       "byte");
-		fputs(")", out);
+		gh_suspect_print_short(out, suspects, lost);
 		gh_finding_end(diagnosis, "unreachable --c");
 	}
 }

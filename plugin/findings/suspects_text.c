@@ -207,6 +207,22 @@ static void print_kept(FILE *out, struct gh_suspects *suspects, const struct gh_
 	print_growth(out, suspects, suspect);
 }
 
+/* Prints how many blocks C code has lost, and SIZE, or, if that is NULL, how many bytes these are.
+ */
+static void print_lost(FILE *out, struct gh_suspects *suspects, const struct gh_suspect *suspect,
+		       const char *size)
+{
+	gh_print_count(out, suspect->shared, "block");
+	fputs(" of C memory, ", out);
+	if (size != NULL)
+		fputs(size, out);
+	else
+		print_bytes(out, suspects, suspect->bytes);
+	fputs(suspect->shared > 1 ? ", are pointed to by nothing: C code has lost them"
+				  : ", is pointed to by nothing: C code has lost it",
+	      out);
+}
+
 static void print_sentence(FILE *out, struct gh_suspects *suspects,
 			   const struct gh_suspect *suspect)
 {
@@ -237,12 +253,7 @@ static void print_sentence(FILE *out, struct gh_suspects *suspects,
 		gh_print_count(out, suspect->most.objects, "object");
 		break;
 	case GH_SUSPECT_LOST:
-		gh_print_count(out, suspect->shared, "block");
-		fputs(" of C memory, ", out);
-		print_bytes(out, suspects, suspect->bytes);
-		fputs(suspect->shared > 1 ? ", are pointed to by nothing: C code has lost them"
-					  : ", is pointed to by nothing: C code has lost it",
-		      out);
+		print_lost(out, suspects, suspect, NULL);
 		break;
 	case GH_SUSPECT_STRING:
 		gh_print_number(out, suspect->text.copies);
@@ -365,6 +376,14 @@ void gh_suspect_print_short(FILE *out, struct gh_suspects *suspects,
 	bool shared = suspect->kind == GH_SUSPECT_SHARED;
 	bool same = shared && suspect->most.class == suspect->number;
 	uint64_t count = same ? suspect->shared : suspect->most.objects;
+	if (suspect->kind == GH_SUSPECT_LOST) {
+		print_lost(out, suspects, suspect, gh_size_text(suspect->bytes, size));
+		fputs(" (most are of ", out);
+		gh_print_count(out, gh_heap_object(&suspects->query->heap, suspect->example).size,
+			       "byte");
+		fputs(")", out);
+		return;
+	}
 	print_objects(out, suspects, count, suspect->most.class);
 	fprintf(out, " %s %s, %.0f %% of the Go heap%s", count > 1 ? "keep" : "keeps",
 		gh_size_text(suspect->bytes, size), 100 * (double)suspect->bytes / (double)whole,

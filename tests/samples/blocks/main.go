@@ -93,7 +93,7 @@ static void *scatter_and_wait(void *unused)
 static void align_all(void)
 {
 	static const size_t alignments[] = {64, 4096, 1 << 16, 1 << 21};
-	static const size_t sizes[] = {100, 50000, 200000, 3000000};
+	static const size_t sizes[] = {100, 50000, 200000, 300000};
 	for (int i = 0; i < 16; i++) {
 		void *block = NULL;
 		if (posix_memalign(&block, alignments[i % 4], sizes[i / 4]) == 0)
