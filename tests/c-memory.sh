@@ -198,12 +198,12 @@ check_library() {
 	sample "$name" "$1" rows || return
 	run_until_ready "$directory/rows.stripped"
 	target=$pid
+	# In the middle of a call its goroutine holds the database, too.
 	for _ in {1..5}; do
-		ask suspects --json >"$work/found"
-		equal "$name: nothing is lost" 0 "$(grep -c '"kind":"lost"' "$work/found")"
-	done
-	# In the middle of a call its arguments lead there, too.
-	has "$name: what has it" "$(jq -r .finding "$work/found")" "main\.(database|exec)"
+		ask suspects --json
+	done >"$work/found"
+	equal "$name: nothing is lost" 0 "$(grep -c '"kind":"lost"' "$work/found")"
+	has "$name: it is main.database that has it" "$(jq -r .finding "$work/found")" "main\.database"
 	"$GOHEAP" "$pid" >"$work/found" 2>"$work/why"
 	has "$name: nothing is wrong" "$(cat "$work/found")" "^Nothing unusual\\."
 	end "$pid"
