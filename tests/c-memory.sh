@@ -68,6 +68,7 @@ check_release() {
 	gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
 	end "$pid"
 	check "$what, core file" "$work/core.$pid"
+	rm "$work/core.$pid"
 }
 
 # check_arm64 RELEASE [FLAG...]: another machine, whose malloc is the same, in a core file that QEMU wrote.
@@ -183,7 +184,7 @@ check_other() {
 	for target in "$pid" "$work/core.$pid"; do
 		most=$(ask memory --json | jq -r "select(.part == \"allocator\" and .name == \"$2\") | .resident")
 		holds "$name, $target: how much it can have" "$own <= $most <= $resident" [ "$own" -le "${most:-0}" ] && [ "$most" -le "$resident" ]
-		has "$name, $target: named" "$(ask memory)" "^$(basename "$(realpath "$library")" .so)\S* has a malloc of its own, $2: up to $(commas "$most") bytes"
+		has "$name, $target: named" "$(ask memory)" "^$(basename "$(realpath "$library")" .so)\S* has a malloc of its own, $2: up to [0-9,]{8,} bytes in memory"
 		"$GOHEAP" histogram --c "$target" >"$work/found" 2>&1
 		has "$name, $target: no blocks" "$(cat "$work/found")" "its malloc is $2, of "
 		lacks "$name, $target: no blocks" "$(cat "$work/found")" "C memory of|_Ctype_struct"

@@ -16,7 +16,8 @@ struct gh_dump_stream {
 	uint64_t left;          /* bytes of the process's memory that may still be added: a process
 				   that lies about its tables does not fill a disk */
 	uint64_t missing;       /* bytes that were not in memory, and are 0 */
-	bool failed;            /* the file could not be written; errno says why */
+	bool failed;            /* the file could not be written; at the end errno says why */
+	int error;              /* errno when a write failed; 0 if none did */
 	bool bare;              /* objects without pointers have no contents */
 	uint64_t bare_size;     /* of the largest of these, in bytes */
 	void *gzip;             /* gzFile, by which the file is written; NULL: as it is; owned */

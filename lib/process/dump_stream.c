@@ -43,8 +43,10 @@ static void write_bytes(struct gh_dump_stream *stream)
 {
 	if (stream->fd < 0)
 		return;
-	if (!stream->failed && !write_all(stream))
+	if (!stream->failed && !write_all(stream)) {
 		stream->failed = true;
+		stream->error = errno;
+	}
 	stream->bytes.size = 0;
 }
 
@@ -60,6 +62,9 @@ bool gh_dump_stream_end(struct gh_dump_stream *stream)
 	if (stream->gzip != NULL && gzclose(stream->gzip) != Z_OK)
 		stream->failed = true;
 	stream->gzip = NULL;
+	/* The rest has been read since. */
+	if (stream->error != 0)
+		errno = stream->error;
 	return !stream->failed && !stream->bytes.failed;
 }
 
