@@ -52,6 +52,8 @@ arguments() {
 	addr2line) words=(-e app -f "$entry") ;;
 	ps) words=() ;;
 	debug | unstrip | dump | core | pprof | hprof | report) words=("$@" -o out/made) ;;
+	# Another build is not made here: one that is given is.
+	twin) words=("$@" --names app) ;;
 	export) words=("$@" -t out/tables) ;;
 	*) words=("$@") ;;
 	esac

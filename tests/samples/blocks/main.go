@@ -172,8 +172,10 @@ func hold(block unsafe.Pointer) func() int {
 
 func main() {
 	C.keep_output()
-	C.scatter_all()
-	C.align_all()
+	if len(os.Args) != 2 { // with "few" there are few bytes
+		C.scatter_all()
+		C.align_all()
+	}
 	for i := 0; i < 50; i++ {
 		block := (*C.struct_session)(C.calloc(1, C.sizeof_struct_session))
 		sessions = append(sessions, &session{i, block})
