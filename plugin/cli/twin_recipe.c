@@ -351,8 +351,9 @@ bool gh_twin_recipe_read(struct gh_twin_recipe *recipe, const struct gh_image *i
 	    .version = copy_path(info->module_version),
 	    .package = copy_path(info->path),
 	};
+	/* Experiments follow: "go1.24.4 X:name", "go1.26.10-X:name". */
 	if (info->go_version != NULL)
-		recipe->release = strndup(info->go_version, strcspn(info->go_version, " "));
+		recipe->release = strndup(info->go_version, strcspn(info->go_version, " -"));
 	if (recipe->release == NULL || recipe->package == NULL || !is_word(recipe->release))
 		return gh_fail_plainly(
 		    err,
