@@ -26,19 +26,13 @@ static void add(struct finding *finding, uint64_t address, uint64_t end)
 	finding->last_at = end;
 }
 
-bool gh_x86_is_relative(const struct gh_x86 *ins)
-{
-	enum { MOD_AND_RM = 0xc7, RELATIVE = 5 };
-	return (ins->modrm & MOD_AND_RM) == RELATIVE;
-}
-
 static void read_amd64(struct finding *finding, const struct gh_cursor *code, uint64_t address)
 {
 	struct gh_x86 ins;
 	size_t size = gh_cursor_size(code);
 	for (size_t at = 0; at < size && gh_x86_decode(&ins, code->start + at, size - at, true);) {
 		at += ins.length;
-		if (gh_x86_is_relative(&ins))
+		if (gh_x86_memory(&ins).is_relative)
 			add(finding, address + at + (uint64_t)(int64_t)ins.displacement,
 			    address + at);
 	}
@@ -61,15 +55,10 @@ static bool arm64_offset(uint32_t instruction, unsigned number, uint64_t *offset
 	return true;
 }
 
-bool gh_arm64_is_adrp(uint32_t instruction)
-{
-	return (instruction & 0x9f000000) == 0x90000000;
-}
-
 bool gh_arm64_target(uint32_t adrp, uint32_t next, uint64_t address, uint64_t *target)
 {
 	uint64_t offset;
-	if (!gh_arm64_is_adrp(adrp) || !arm64_offset(next, adrp & 31, &offset))
+	if ((adrp & 0x9f000000) != 0x90000000 || !arm64_offset(next, adrp & 31, &offset))
 		return false;
 	/* The distance in pages, of 21 bits: those from bit 5 on, over two at bit 29. */
 	uint64_t pages = (uint64_t)(adrp >> 5 & 0x7ffff) << 2 | (adrp >> 29 & 3);

@@ -40,18 +40,19 @@ enum {
 
 /* An instruction. */
 struct gh_x86 {
-	size_t length;        /* in bytes */
-	size_t opcode_at;     /* where its opcode is, past the prefixes, in bytes */
-	uint16_t opcode;      /* one byte, or two of which the first is 0F */
-	uint8_t rex;          /* prefix with bits of operands; 0 if it has none */
-	uint8_t repeat;       /* F2 or F3, which are part of some opcodes; 0 if it has neither */
-	bool short_operands;  /* it has the prefix for operands of 2 bytes */
-	bool other_prefix;    /* it has one that is none of these */
-	uint8_t modrm;        /* its operands; 0 if it has none of this kind */
-	uint8_t sib;          /* base and index of the one in memory; 0 if there is none */
-	int32_t displacement; /* of the one in memory from those, in bytes */
-	int32_t immediate;    /* the distance of a jump or call; of others, a number of 1 or 4 bytes
-				 that follows the operand in memory */
+	size_t length;          /* in bytes */
+	size_t opcode_at;       /* where its opcode is, past the prefixes, in bytes */
+	uint16_t opcode;        /* one byte, or two of which the first is 0F */
+	uint8_t rex;            /* prefix with bits of operands; 0 if it has none */
+	uint8_t repeat;         /* F2 or F3, which are part of some opcodes; 0 if it has neither */
+	bool short_operands;    /* it has the prefix for operands of 2 bytes */
+	bool other_prefix;      /* it has one that is none of these */
+	uint8_t modrm;          /* its operands; 0 if it has none of this kind */
+	uint8_t sib;            /* base and index of the one in memory; 0 if there is none */
+	int32_t displacement;   /* of the one in memory from those, in bytes */
+	size_t displacement_at; /* where that is, if it has 4 bytes; 0 if it has not */
+	int32_t immediate; /* the distance of a jump or call; of others, a number of 1 or 4 bytes
+			      that follows the operand in memory */
 };
 
 /* Decodes the instruction at CODE, which has SIZE bytes, in 64-bit or 32-bit mode. False if it goes
@@ -68,13 +69,9 @@ unsigned gh_x86_reg(const struct gh_x86 *ins);
 unsigned gh_x86_rm(const struct gh_x86 *ins);
 bool gh_x86_in_register(const struct gh_x86 *ins);
 
-/* Its operand in memory is relative to the next instruction. */
-bool gh_x86_is_relative(const struct gh_x86 *ins);
-
-/* INSTRUCTION of arm64 makes the address of a page; and *TARGET is the one that NEXT, the
- * instruction after ADRP, which is at ADDRESS, adds to, loads from or stores to. False if it does
- * none of these. Source: Arm's Architecture Reference Manual, C4.1. */
-bool gh_arm64_is_adrp(uint32_t instruction);
+/* *TARGET is what NEXT, the instruction of arm64 after ADRP, which is at ADDRESS, adds up to, loads
+ * from or stores to. False if ADRP is another, or NEXT does none of these. Source: Arm's
+ * Architecture Reference Manual, C4.1. */
 bool gh_arm64_target(uint32_t adrp, uint32_t next, uint64_t address, uint64_t *target);
 
 #define GH_X86_NO_REGISTER UINT32_MAX

@@ -82,23 +82,15 @@ static bool is_same_place(struct gh_builds *builds, uint64_t a, uint64_t b)
 	return is_same_kind && (!section->has_variables || note_place(builds, a, b));
 }
 
-static int32_t read_number(const uint8_t *bytes)
+/* The instructions at A and B, which are OF_A and OF_B, are the same but for their displacements.
+ */
+static bool is_same_but_for(const uint8_t *a, const uint8_t *b, const struct gh_x86 *of_a,
+			    const struct gh_x86 *of_b)
 {
-	return (int32_t)((uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
-			 (uint32_t)bytes[3] << 24);
-}
-
-/* The instructions at A and B, of LENGTH bytes, are the same but for these displacements. */
-static bool is_same_but_for(const uint8_t *a, const uint8_t *b, size_t length, int32_t of_a,
-			    int32_t of_b)
-{
-	const size_t size = sizeof(int32_t);
-	for (size_t at = 1; at + size <= length; at++)
-		if (read_number(a + at) == of_a && read_number(b + at) == of_b &&
-		    memcmp(a, b, at) == 0 &&
-		    memcmp(a + at + size, b + at + size, length - at - size) == 0)
-			return true;
-	return false;
+	size_t at = of_a->displacement_at;
+	size_t after = at + sizeof(int32_t);
+	return of_b->displacement_at == at && memcmp(a, b, at) == 0 &&
+	       memcmp(a + after, b + after, of_a->length - after) == 0;
 }
 
 /* Compares SIZE bytes at ADDRESS. Behind an instruction that is not known, bytes. */
@@ -114,10 +106,8 @@ static bool is_same_amd64(struct gh_builds *builds, const uint8_t *a, const uint
 			return false;
 		uint64_t next = address + at + of_a.length;
 		bool same =
-		    gh_x86_is_relative(&of_a)
-			? gh_x86_is_relative(&of_b) &&
-			      is_same_but_for(a + at, b + at, of_a.length, of_a.displacement,
-					      of_b.displacement) &&
+		    gh_x86_memory(&of_a).is_relative
+			? is_same_but_for(a + at, b + at, &of_a, &of_b) &&
 			      is_same_place(builds, next + (uint64_t)(int64_t)of_a.displacement,
 					    next + (uint64_t)(int64_t)of_b.displacement)
 			: memcmp(a + at, b + at, of_a.length) == 0;
@@ -127,24 +117,26 @@ static bool is_same_amd64(struct gh_builds *builds, const uint8_t *a, const uint
 	return true;
 }
 
-/* The same; an ADRP and what adds to it may differ together. */
-static bool is_same_arm64(struct gh_builds *builds, const uint8_t *a, const uint8_t *b, size_t size,
-			  uint64_t address)
+/* The same of SIZE bytes in A and B; an ADRP and what adds to it may differ together. */
+static bool is_same_arm64(struct gh_builds *builds, struct gh_cursor a, struct gh_cursor b,
+			  uint64_t size, uint64_t address)
 {
 	enum { WORD = 4 };
 	const uint32_t pages = 0x60ffffe0, offset = 0x003ffc00; /* what may differ */
-	for (size_t at = 0; at + WORD <= size; at += WORD) {
-		uint32_t of_a = (uint32_t)read_number(a + at);
-		uint32_t of_b = (uint32_t)read_number(b + at);
-		uint64_t to_a, to_b;
+	for (uint64_t at = 0; at + WORD <= size; at += WORD) {
+		uint32_t of_a = gh_cursor_u32(&a), of_b = gh_cursor_u32(&b);
+		struct gh_cursor after_a = a, after_b = b;
 		bool has_next = at + 2 * WORD <= size;
-		uint32_t next_a = has_next ? (uint32_t)read_number(a + at + WORD) : 0;
-		uint32_t next_b = has_next ? (uint32_t)read_number(b + at + WORD) : 0;
+		uint32_t next_a = has_next ? gh_cursor_u32(&after_a) : 0;
+		uint32_t next_b = has_next ? gh_cursor_u32(&after_b) : 0;
+		uint64_t to_a, to_b;
 		if (gh_arm64_target(of_a, next_a, address + at, &to_a) &&
 		    gh_arm64_target(of_b, next_b, address + at, &to_b)) {
 			if (((of_a ^ of_b) & ~pages) != 0 || ((next_a ^ next_b) & ~offset) != 0 ||
 			    !is_same_place(builds, to_a, to_b))
 				return false;
+			a = after_a;
+			b = after_b;
 			at += WORD;
 		} else if (of_a != of_b) {
 			return false;
@@ -162,7 +154,7 @@ bool gh_code_is_same(struct gh_builds *builds, uint64_t address, uint64_t size)
 	if (builds->first->arch->isa == GH_ISA_AMD64)
 		return is_same_amd64(builds, a.pos, b.pos, (size_t)size, address);
 	if (builds->first->arch->isa == GH_ISA_ARM64)
-		return is_same_arm64(builds, a.pos, b.pos, (size_t)size, address);
+		return is_same_arm64(builds, a, b, size, address);
 	return memcmp(a.pos, b.pos, (size_t)size) == 0;
 }
 

@@ -48,6 +48,7 @@ static const char two_byte[] = "mmmm.-----.-.m-B" /* 00 */
 
 /* An instruction as far as it was read. */
 struct decoding {
+	const uint8_t *start; /* of the instruction */
 	const uint8_t *next;  /* what is not passed yet */
 	bool is_64_bit;       /* mode */
 	bool long_operands;   /* of 8 bytes */
@@ -110,10 +111,12 @@ static void pass_operand(struct decoding *at)
 		ins->sib = *at->next++;
 		rm = ins->sib & 7; /* the base */
 	}
-	if (mod == 1)
+	if (mod == 1) {
 		ins->displacement = pass_number(at, 1);
-	else if (mod == 2 || rm == 5)
+	} else if (mod == 2 || rm == 5) {
+		ins->displacement_at = (size_t)(at->next - at->start);
 		ins->displacement = pass_number(at, 4);
+	}
 }
 
 /* What the opcode after a vector prefix with COUNT bytes is. */
@@ -209,7 +212,7 @@ bool gh_x86_decode(struct gh_x86 *ins, const uint8_t *code, size_t size, bool is
 		code = memcpy(last, code, size);
 	}
 	*ins = (struct gh_x86){0};
-	struct decoding at = {.next = code, .is_64_bit = is_64_bit, .ins = ins};
+	struct decoding at = {.start = code, .next = code, .is_64_bit = is_64_bit, .ins = ins};
 	pass_prefixes(&at);
 	ins->opcode_at = (size_t)(at.next - code);
 	bool known = pass_rest(&at, pass_opcode(&at));

@@ -157,8 +157,7 @@ bool gh_debugfile_unstrip(const struct gh_pclntab *tab, enum gh_debugger debugge
 			  struct gh_error *err)
 {
 	struct gh_output out;
-	mode_t mode = tab->image->file.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
-	if (!gh_output_open(&out, path, mode | S_IWUSR, err))
+	if (!gh_image_output(tab->image, &out, path, err))
 		return false;
 	return gh_output_end(&out, gh_debugfile_unstrip_to(tab, debugger, out.fd, path, err), err);
 }

@@ -195,6 +195,29 @@ bool gh_skeleton_make(struct gh_skeleton *skeleton, struct gh_elf *elf,
 	return true;
 }
 
+bool gh_sections_copy(struct gh_elf *elf, const struct gh_image *image,
+		      bool (*is_copied)(const void *context, const struct gh_section *section),
+		      const void *context, struct gh_error *err)
+{
+	size_t left = image->size;
+	for (size_t i = 1; i < image->nsections; i++) {
+		const struct gh_section *section = &image->sections[i];
+		struct gh_cursor cur;
+		if ((section->header.sh_flags & SHF_ALLOC) != 0 || !is_copied(context, section) ||
+		    !gh_image_section_cursor(image, section, &cur, NULL) ||
+		    gh_cursor_left(&cur) > left)
+			continue;
+		left -= gh_cursor_left(&cur);
+		struct gh_elf_section *to = gh_elf_add(elf, section->name, 0, 0);
+		if (to == NULL)
+			return gh_fail_memory(err, image->path);
+		to->header = section->header;
+		to->header.sh_link = to->header.sh_info = 0;
+		gh_elf_add_piece(to, cur.pos, gh_cursor_left(&cur));
+	}
+	return true;
+}
+
 void gh_skeleton_free(struct gh_skeleton *skeleton)
 {
 	free(skeleton->numbers);

@@ -169,6 +169,14 @@ static bool begin_unit(struct gh_info_reader *reader)
 	return true;
 }
 
+bool gh_info_read(const struct gh_image *image, struct gh_buffer *info, struct gh_buffer *abbrev)
+{
+	const struct gh_section *entries = gh_debug_section(image, "debug_info");
+	const struct gh_section *forms = gh_debug_section(image, "debug_abbrev");
+	return entries != NULL && forms != NULL && gh_debug_section_read(image, entries, info) &&
+	       gh_debug_section_read(image, forms, abbrev);
+}
+
 struct gh_info_reader gh_info_reader_start(struct gh_cursor info, struct gh_cursor abbrev)
 {
 	return (struct gh_info_reader){.info = info,

@@ -50,6 +50,10 @@ struct gh_info_reader {
 	uint64_t unit_end; /* offset */
 };
 
+/* Appends the contents of IMAGE's own .debug_info and .debug_abbrev to INFO and ABBREV. False if it
+ * lacks one, or one cannot be read. */
+bool gh_info_read(const struct gh_image *image, struct gh_buffer *info, struct gh_buffer *abbrev);
+
 /* Begins to read INFO by ABBREV, the contents of .debug_info and .debug_abbrev, which outlive the
  * reader. It is to be freed with gh_info_reader_free. */
 struct gh_info_reader gh_info_reader_start(struct gh_cursor info, struct gh_cursor abbrev);

@@ -83,14 +83,10 @@ static bool make_info(struct gh_debug_parts *parts, const struct gh_image *image
 				      [GH_GOROUTINE_G] = {.name = "*runtime.g"}};
 	struct gh_info *made = &parts->info;
 	const size_t count = sizeof(types) / sizeof(types[0]);
-	const struct gh_section *info = gh_debug_section(image, "debug_info");
-	const struct gh_section *abbrev = gh_debug_section(image, "debug_abbrev");
 	struct unit unit = {.info = &made->info, .types = types};
 	bool big_endian = image->arch->big_endian;
 	made->info.big_endian = made->abbrev.big_endian = big_endian;
-	bool readable = info != NULL && abbrev != NULL &&
-			gh_debug_section_read(image, info, &made->info) &&
-			gh_debug_section_read(image, abbrev, &made->abbrev);
+	bool readable = gh_info_read(image, &made->info, &made->abbrev);
 	if (readable && made->info.size < UINT32_MAX / 2 && made->abbrev.size < UINT32_MAX / 2) {
 		gh_own_types_find(
 		    types, count,
@@ -106,14 +102,15 @@ static bool make_info(struct gh_debug_parts *parts, const struct gh_image *image
 
 /* A section that is copied: what the program has for debuggers, and not what is written anew. An
  * index has none of what was added. */
-static bool is_copied(const struct gh_debug_parts *parts, const struct gh_section *section)
+static bool is_copied(const void *context, const struct gh_section *section)
 {
+	const struct gh_debug_parts *parts = context;
 	static const char *const others[] = {".debug_frame", ".zdebug_frame", ".comment"};
 	static const char *const changed[] = {".debug_info",     ".zdebug_info",    ".debug_abbrev",
 					      ".zdebug_abbrev",  ".gdb_index",      ".debug_names",
 					      ".debug_pubnames", ".zdebug_pubnames"};
 	uint32_t type = section->header.sh_type;
-	if (section->header.sh_flags & SHF_ALLOC || (type != SHT_PROGBITS && type != SHT_NOTE))
+	if (type != SHT_PROGBITS && type != SHT_NOTE)
 		return false;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (strcmp(section->name, others[i]) == 0)
@@ -122,31 +119,6 @@ static bool is_copied(const struct gh_debug_parts *parts, const struct gh_sectio
 	     i++)
 		if (strcmp(section->name, changed[i]) == 0)
 			return false;
-	return true;
-}
-
-/* Adds the program's sections. In a crafted file they may overlap, so no more is copied than it
- * has bytes. */
-static bool copy_sections(struct gh_debug_parts *parts, const struct gh_image *image,
-			  struct gh_error *err)
-{
-	struct gh_elf *elf = &parts->elf;
-	size_t left = image->size;
-	for (size_t i = 1; i < image->nsections; i++) {
-		const struct gh_section *section = &image->sections[i];
-		struct gh_cursor cur;
-		if (!is_copied(parts, section) ||
-		    !gh_image_section_cursor(image, section, &cur, NULL) ||
-		    gh_cursor_left(&cur) > left)
-			continue;
-		left -= gh_cursor_left(&cur);
-		struct gh_elf_section *to = gh_elf_add(elf, section->name, 0, 0);
-		if (to == NULL)
-			return gh_fail_memory(err, image->path);
-		to->header = section->header;
-		to->header.sh_link = to->header.sh_info = 0;
-		gh_elf_add_piece(to, cur.pos, gh_cursor_left(&cur));
-	}
 	return true;
 }
 
@@ -174,7 +146,8 @@ static bool make_parts(struct gh_debug_parts *parts, const struct gh_pclntab *ta
 	return gh_skeleton_make(&parts->skeleton, &parts->elf, tab->image, false, err) &&
 	       gh_switches_find(&parts->switches, tab, err) &&
 	       gh_rtypes_find(&parts->types, tab, err) && make_info(parts, tab->image, err) &&
-	       copy_sections(parts, tab->image, err) && find_points(parts, tab, err) &&
+	       gh_sections_copy(&parts->elf, tab->image, is_copied, parts, err) &&
+	       find_points(parts, tab, err) &&
 	       gh_frame_make(&parts->frame, tab, &parts->switches, GH_FRAME_FOR_GDB_NAMES, err) &&
 	       gh_probes_make(&parts->probes, tab, err) &&
 	       gh_short_names_find(&parts->names, tab, &parts->info.points,

@@ -27,6 +27,13 @@ bool gh_skeleton_make(struct gh_skeleton *skeleton, struct gh_elf *elf,
 
 void gh_skeleton_free(struct gh_skeleton *skeleton);
 
+/* Adds to ELF those sections of IMAGE that are not loaded, and of which IS_COPIED is true, with
+ * their contents, which stay the image's. In a crafted file they may overlap, so no more is copied
+ * than it has bytes. False (ERR filled) if memory ran out. */
+bool gh_sections_copy(struct gh_elf *elf, const struct gh_image *image,
+		      bool (*is_copied)(const void *context, const struct gh_section *section),
+		      const void *context, struct gh_error *err);
+
 /* The short names by which people call functions, as Delve takes them: handle, Server.handle and
  * main.Server.handle for main.(*Server).handle, http.Get for net/http.Get. Those without a package
  * are only of the program's own module. GDB finds a function by

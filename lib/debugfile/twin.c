@@ -21,7 +21,6 @@ struct known {
 
 struct comparison {
 	struct gh_twin *twin;
-	const struct gh_pclntab *program;
 	struct known *functions; /* the twin's, by name; owned */
 	size_t count;
 };
@@ -55,11 +54,11 @@ static bool read_functions(struct comparison *comparison, const struct gh_pclnta
 static void compare_function(struct comparison *comparison, uint32_t number, size_t *differing)
 {
 	struct gh_func func;
-	if (!gh_pclntab_record(comparison->program, number, &func, NULL)) {
+	if (!gh_pclntab_record(comparison->twin->program, number, &func, NULL)) {
 		(*differing)++;
 		return;
 	}
-	const char *name = gh_pclntab_name(comparison->program, func.name);
+	const char *name = gh_pclntab_name(comparison->twin->program, func.name);
 	uint64_t size = func.end - func.entry;
 	bool elsewhere = false;
 	size_t i =
@@ -120,7 +119,7 @@ static bool compare_functions(struct comparison *comparison, struct gh_error *er
 {
 	struct gh_twin *twin = comparison->twin;
 	struct gh_packages packages = {0};
-	bool found = gh_packages_find(&packages, comparison->program, err);
+	bool found = gh_packages_find(&packages, comparison->twin->program, err);
 	for (uint32_t i = 0; found && i < packages.count; i++) {
 		size_t differing = 0;
 		for (uint32_t j = packages.first[i]; j < packages.first[i + 1]; j++)
@@ -137,8 +136,8 @@ static bool compare_functions(struct comparison *comparison, struct gh_error *er
 	if (twin->packages.count > 0)
 		qsort(twin->packages.items, twin->packages.count, sizeof(*twin->packages.items),
 		      by_functions);
-	return found &&
-	       (!twin->packages.failed || gh_fail_memory(err, comparison->program->image->path));
+	return found && (!twin->packages.failed ||
+			 gh_fail_memory(err, comparison->twin->program->image->path));
 }
 
 /* The code from START to before END, which is no function of Go's. */
@@ -159,8 +158,8 @@ static bool is_same_between(struct comparison *comparison, const GElf_Shdr *sect
 	uint64_t at = section->sh_addr;
 	uint64_t end = section->sh_addr + section->sh_size;
 	struct gh_func func;
-	for (size_t i = 0; i < comparison->program->nfunc; i++) {
-		if (!gh_pclntab_record(comparison->program, i, &func, NULL))
+	for (size_t i = 0; i < comparison->twin->program->nfunc; i++) {
+		if (!gh_pclntab_record(comparison->twin->program, i, &func, NULL))
 			return false;
 		if (func.entry < at || func.entry >= end)
 			continue;
@@ -193,10 +192,7 @@ bool gh_twin_compare(struct gh_twin *twin, const struct gh_pclntab *build,
 		     const struct gh_pclntab *program, struct gh_error *err)
 {
 	*twin = (struct gh_twin){.build = build, .program = program, .functions = program->nfunc};
-	struct comparison comparison = {
-	    .twin = twin,
-	    .program = program,
-	};
+	struct comparison comparison = {.twin = twin};
 	if (!gh_builds_make(&twin->builds, build->image, program->image))
 		return gh_fail_memory(err, program->image->path);
 	if (program->image->nsections == 0)

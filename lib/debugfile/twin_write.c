@@ -18,14 +18,6 @@ struct writing {
 	struct gh_buffer symbols; /* .symtab */
 };
 
-static void put_word(const struct gh_arch *arch, uint8_t *to, uint64_t value)
-{
-	for (unsigned i = 0; i < arch->pointer_size; i++) {
-		unsigned byte = arch->big_endian ? arch->pointer_size - 1 - i : i;
-		to[i] = (uint8_t)(value >> 8 * byte);
-	}
-}
-
 /* Has the expression AT, of an address and so SIZE bytes, say that the variable is nowhere: a piece
  * of it without a place, which is larger than any. DWARF 4, section 2.6.1.2. */
 static void hide(uint8_t *at, size_t size)
@@ -72,7 +64,7 @@ static void move(struct gh_twin *twin, struct gh_buffer *info,
 	if (expression.failed)
 		return;
 	if (gh_moved_address(&twin->builds, address, &address)) {
-		put_word(arch, info->data + at, address);
+		gh_buffer_patch(info, at, address, arch->pointer_size);
 	} else {
 		hide(info->data + at - 1, (size_t)size);
 		twin->hidden++;
@@ -108,14 +100,13 @@ static bool make_info(struct writing *writing, struct gh_error *err)
 	struct gh_twin *twin = writing->twin;
 	const struct gh_image *image = twin->build->image;
 	twin->hidden = 0;
-	const struct gh_section *info = gh_debug_section(image, "debug_info");
-	const struct gh_section *abbrev = gh_debug_section(image, "debug_abbrev");
 	struct gh_buffer *to = &writing->info;
 	bool big_endian = image->arch->big_endian;
-	if (info == NULL || abbrev == NULL || !gh_debug_section_read(image, info, to) ||
-	    !gh_debug_section_read(image, abbrev, &writing->abbrev))
+	if (!gh_info_read(image, to, &writing->abbrev))
 		return gh_fail(err, image->path, GH_NO_OFFSET, "DWARF",
-			       info == NULL ? "none" : "sections that cannot be read");
+			       gh_debug_section(image, "debug_info") == NULL
+				   ? "none"
+				   : "sections that cannot be read");
 	struct gh_info_reader reader = gh_info_reader_start(
 	    gh_cursor_make(to->data, to->size, image->path, 0, big_endian),
 	    gh_cursor_make(writing->abbrev.data, writing->abbrev.size, image->path, 0, big_endian));
@@ -124,28 +115,21 @@ static bool make_info(struct writing *writing, struct gh_error *err)
 	return !(to->failed || writing->abbrev.failed) || gh_fail_memory(err, image->path);
 }
 
-/* Adds the sections of the build that debuggers read. */
+/* A section of the build that debuggers read, and that is not changed. */
+static bool is_copied(const void *context, const struct gh_section *section)
+{
+	const struct writing *writing = context;
+	return section->header.sh_type == SHT_PROGBITS &&
+	       section != gh_debug_section(writing->twin->build->image, "debug_info") &&
+	       strcmp(section->name, ".debug_gdb_scripts") != 0;
+}
+
 static bool add_sections(struct writing *writing, struct gh_error *err)
 {
 	const struct gh_image *image = writing->twin->build->image;
-	const struct gh_section *info = gh_debug_section(image, "debug_info");
-	for (size_t i = 1; i < image->nsections; i++) {
-		const struct gh_section *section = &image->sections[i];
-		struct gh_cursor cur;
-		if ((section->header.sh_flags & SHF_ALLOC) != 0 ||
-		    section->header.sh_type != SHT_PROGBITS || section == info ||
-		    strcmp(section->name, ".debug_gdb_scripts") == 0 ||
-		    !gh_image_section_cursor(image, section, &cur, NULL))
-			continue;
-		struct gh_elf_section *to = gh_elf_add(&writing->elf, section->name, 0, 0);
-		if (to == NULL)
-			return gh_fail_memory(err, image->path);
-		to->header = section->header;
-		to->header.sh_link = to->header.sh_info = 0;
-		gh_elf_add_piece(to, cur.pos, gh_cursor_left(&cur));
-	}
-	return gh_elf_add_contents(&writing->elf, ".debug_info", &writing->info) ||
-	       gh_fail_memory(err, image->path);
+	return gh_sections_copy(&writing->elf, image, is_copied, writing, err) &&
+	       (gh_elf_add_contents(&writing->elf, ".debug_info", &writing->info) ||
+		gh_fail_memory(err, image->path));
 }
 
 /* The number in the file that is written of the build's section NUMBER; 0 if it has none. */
@@ -231,8 +215,7 @@ static bool write_to(struct gh_twin *twin, int fd, const char *path, struct gh_e
 bool gh_twin_write(struct gh_twin *twin, const char *path, struct gh_error *err)
 {
 	struct gh_output out;
-	mode_t mode = twin->program->image->file.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
-	if (!gh_output_open(&out, path, mode | S_IWUSR, err))
+	if (!gh_image_output(twin->program->image, &out, path, err))
 		return false;
 	return gh_output_end(&out, write_to(twin, out.fd, path, err), err);
 }

@@ -29,11 +29,17 @@ static bool copy_image(const struct gh_image *image, int fd, const char *path, s
 	return copied;
 }
 
+bool gh_image_output(const struct gh_image *image, struct gh_output *out, const char *path,
+		     struct gh_error *err)
+{
+	mode_t mode = image->file.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
+	return gh_output_open(out, path, mode | S_IWUSR, err);
+}
+
 bool gh_image_copy(const struct gh_image *image, const char *path, struct gh_error *err)
 {
 	struct gh_output out;
-	mode_t mode = image->file.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
-	if (!gh_output_open(&out, path, mode | S_IWUSR, err))
+	if (!gh_image_output(image, &out, path, err))
 		return false;
 	return gh_output_end(&out, copy_image(image, out.fd, path, err), err);
 }

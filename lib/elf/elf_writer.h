@@ -7,6 +7,7 @@
 
 #include "lib/elf/elf.h"
 #include "lib/util/buffer.h"
+#include "lib/util/output.h"
 #include "lib/util/vector.h"
 
 /* Contents of a section come in at most this many pieces. */
@@ -59,6 +60,11 @@ bool gh_elf_write(struct gh_elf *elf, int fd, const char *path, struct gh_error 
  * before FIRST are in the image. Otherwise as gh_elf_write. */
 bool gh_elf_append(struct gh_elf *elf, const struct gh_image *image, size_t first, int fd,
 		   const char *path, struct gh_error *err);
+
+/* Begins a file that takes the place of IMAGE's: whoever may run that may run it. As
+ * gh_output_open. */
+bool gh_image_output(const struct gh_image *image, struct gh_output *out, const char *path,
+		     struct gh_error *err);
 
 /* Writes the file of IMAGE to PATH as it is, to be run by whoever may run it. Otherwise as
  * gh_elf_write. */

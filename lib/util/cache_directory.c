@@ -28,11 +28,11 @@ static bool is_private(const char *directory)
 	       (st.st_mode & (S_IWGRP | S_IWOTH)) == 0 && access(directory, W_OK | X_OK) == 0;
 }
 
-char *gh_cache_directory(void)
+char *gh_cache_directory(bool make)
 {
 	char *parent = find_parent();
 	char *path = NULL;
-	if (parent != NULL && asprintf(&path, "%s/goheap", parent) >= 0) {
+	if (parent != NULL && asprintf(&path, "%s/goheap", parent) >= 0 && make) {
 		mkdir(parent, 0700);
 		mkdir(path, 0700);
 	}

@@ -9,7 +9,6 @@
 #include "lib/util/cache_directory.h"
 #include "lib/util/escape.h"
 #include "lib/util/output_directory.h"
-#include "lib/util/prefix.h"
 #include "plugin/cli/twin_build.h"
 #include "plugin/command/command.h"
 #include "plugin/view/view.h"
@@ -121,7 +120,7 @@ static bool compare(const struct gh_program *program, const char *path,
 		    const struct gh_twin_recipe *recipe, const struct gh_options *options)
 {
 	struct gh_program build;
-	struct gh_twin twin;
+	struct gh_twin twin = {0};
 	struct gh_error err;
 	if (!gh_program_open(&build, path))
 		return false;
@@ -129,13 +128,11 @@ static bool compare(const struct gh_program *program, const char *path,
 			    ? gh_twin_compare(&twin, &build.tab, &program->tab, &err)
 			    : gh_fail(&err, path, GH_NO_OFFSET, "a build with DWARF",
 				      "one that is stripped: leave out -s and -w");
-	if (!compared) {
+	if (compared)
+		print_proof(&twin, recipe);
+	else
 		gh_print_error(&err);
-		gh_program_close(&build);
-		return false;
-	}
-	print_proof(&twin, recipe);
-	bool proved = gh_twin_is_proved(&twin) && keep(&twin, options);
+	bool proved = compared && gh_twin_is_proved(&twin) && keep(&twin, options);
 	gh_twin_free(&twin);
 	gh_program_close(&build);
 	return proved;
@@ -164,7 +161,7 @@ static bool build(const struct gh_program *program, const struct gh_twin_recipe 
 	struct gh_error err;
 	char top[PATH_MAX];
 	char path[PATH_MAX];
-	char *cache = gh_cache_directory();
+	char *cache = gh_cache_directory(true);
 	if (cache == NULL) {
 		gh_say("there is no directory of your own below ~/.cache: name one, "
 		       "XDG_CACHE_HOME=DIR");

@@ -1,20 +1,17 @@
 #include "plugin/cli/twin_build.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/util/escape.h"
 #include "lib/util/prefix.h"
+#include "lib/util/run.h"
 #include "plugin/view/view.h"
 
 /* What is run: a program of Go's or git, without a shell between. */
@@ -40,17 +37,10 @@ static void add_word(struct running *running, struct gh_twin_words *words, const
 	va_end(args);
 }
 
-static void free_words(struct gh_twin_words *words)
-{
-	for (size_t i = 0; i < words->count; i++)
-		free(words->items[i]);
-	gh_vector_free(words);
-}
-
 static void running_free(struct running *running)
 {
-	free_words(&running->arguments);
-	free_words(&running->variables);
+	gh_twin_words_free(&running->arguments);
+	gh_twin_words_free(&running->variables);
 }
 
 /* The environment has NAME, by WORDS. */
@@ -67,9 +57,7 @@ static bool is_set(const struct gh_twin_words *words, const char *name)
 static int run(struct running *running, int output)
 {
 	extern char **environ;
-	posix_spawn_file_actions_t actions;
 	struct gh_twin_words all = {0};
-	pid_t child;
 	int status = -1;
 	for (size_t i = 0; i < running->variables.count; i++)
 		gh_vector_push(&all, running->variables.items[i]);
@@ -78,23 +66,18 @@ static int run(struct running *running, int output)
 			gh_vector_push(&all, *variable);
 	gh_vector_push(&all, NULL);
 	gh_vector_push(&running->arguments, NULL);
-	if (running->failed || all.failed || running->arguments.failed ||
-	    posix_spawn_file_actions_init(&actions) != 0) {
-		gh_vector_free(&all);
-		return -1;
+	if (!running->failed && !all.failed && !running->arguments.failed) {
+		const struct gh_run command = {
+		    .path = running->arguments.items[0],
+		    .arguments = (const char *const *)running->arguments.items,
+		    .environment = all.items,
+		    .directory = running->directory,
+		    .output = output,
+		};
+		status = gh_run(&command);
 	}
-	bool ready = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY,
-						      0) == 0 &&
-		     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) == 0 &&
-		     (running->directory == NULL ||
-		      posix_spawn_file_actions_addchdir_np(&actions, running->directory) == 0);
-	bool spawned = ready && posix_spawn(&child, running->arguments.items[0], &actions, NULL,
-					    running->arguments.items, all.items) == 0;
-	posix_spawn_file_actions_destroy(&actions);
 	gh_vector_free(&all);
-	while (spawned && waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
-	return spawned && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	return status;
 }
 
 /* Runs it, and fills TEXT with the first line that it prints. False if it fails. */
@@ -127,14 +110,15 @@ static void find_release(const char *path, char *text, size_t size)
 	running_free(&running);
 }
 
-/* The first file called go on the PATH; "" if there is none. */
-static void find_on_path(char path[PATH_MAX])
+/* The first program called NAME on the PATH, but for directories that depend on this one; "" if
+ * there is none. */
+static void find_on_path(const char *name, char path[PATH_MAX])
 {
 	const char *directories = getenv("PATH");
 	*path = '\0';
 	while (directories != NULL && *directories != '\0') {
 		size_t size = strcspn(directories, ":");
-		int length = snprintf(path, PATH_MAX, "%.*s/go", (int)size, directories);
+		int length = snprintf(path, PATH_MAX, "%.*s/%s", (int)size, directories, name);
 		if (*directories == '/' && length < PATH_MAX && access(path, X_OK) == 0)
 			return;
 		*path = '\0';
@@ -151,7 +135,7 @@ static bool find_go(const char *release, char path[PATH_MAX], char other[64])
 	const char *home = getenv("HOME");
 	char candidate[PATH_MAX];
 	int minor = gh_go_minor(release);
-	find_on_path(path);
+	find_on_path("go", path);
 	find_release(path, other, 64);
 	if (strcmp(other, release) == 0)
 		return true;
@@ -191,19 +175,17 @@ static void say_no_toolchain(const struct gh_twin_making *making, const char *ot
 /* The commit that is checked out in DIRECTORY. False if that is no checkout of git's. */
 static bool find_revision(const char *directory, char *text, size_t size)
 {
-	static const char *const gits[] = {"/usr/bin/git", "/usr/local/bin/git", "/bin/git"};
-	for (size_t i = 0; i < sizeof(gits) / sizeof(gits[0]); i++) {
-		struct running running = {.directory = directory};
-		if (access(gits[i], X_OK) != 0)
-			continue;
-		add_word(&running, &running.arguments, "%s", gits[i]);
-		add_word(&running, &running.arguments, "rev-parse");
-		add_word(&running, &running.arguments, "HEAD");
-		bool found = run_for_line(&running, text, size);
-		running_free(&running);
-		return found;
-	}
-	return false;
+	struct running running = {.directory = directory};
+	char git[PATH_MAX];
+	find_on_path("git", git);
+	if (*git == '\0')
+		return false;
+	add_word(&running, &running.arguments, "%s", git);
+	add_word(&running, &running.arguments, "rev-parse");
+	add_word(&running, &running.arguments, "HEAD");
+	bool found = run_for_line(&running, text, size);
+	running_free(&running);
+	return found;
 }
 
 /* The directory of the source, as it is named; without a name it is this one. */

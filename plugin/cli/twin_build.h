@@ -8,6 +8,8 @@
 
 struct gh_twin_words GH_VECTOR(char *); /* each owned */
 
+void gh_twin_words_free(struct gh_twin_words *words);
+
 /* How a program was built, by what it says. Text of a program is never more than an argument of
  * `go build', or a variable of its environment, and only such as cannot have it run or write
  * anything else. */

@@ -341,6 +341,30 @@ static bool read_settings(const struct reading *reading, const char *text)
 	return read;
 }
 
+/* The recipe has the flag NAME, with a value or without. */
+static bool has_flag(const struct gh_twin_recipe *recipe, const char *name)
+{
+	size_t size = strlen(name);
+	for (size_t i = 0; i < recipe->flags.count; i++) {
+		const char *flag = recipe->flags.items[i];
+		if (strncmp(flag, name, size) == 0 && (flag[size] == '=' || flag[size] == '\0'))
+			return true;
+	}
+	return false;
+}
+
+/* Adds what is not recorded, and shows in the program: with -trimpath, that the C linker has linked
+ * it, and before Go 1.20 that it can be loaded anywhere. */
+static bool add_missing(const struct reading *reading, const struct gh_image *image)
+{
+	struct gh_twin_recipe *recipe = reading->recipe;
+	bool is_external = has_flag(recipe, "-trimpath") && !has_flag(recipe, "-ldflags") &&
+			   gh_image_section(image, ".init") != NULL;
+	bool is_pie = !has_flag(recipe, "-buildmode") && gh_image_is_pie(image);
+	return (!is_pie || add(reading, &recipe->flags, "-buildmode", "pie")) &&
+	       (!is_external || add_linker_flags(reading, "-linkmode=external"));
+}
+
 bool gh_twin_recipe_read(struct gh_twin_recipe *recipe, const struct gh_image *image,
 			 const struct gh_buildinfo *info, const char *ldflags, struct gh_error *err)
 {
@@ -361,19 +385,12 @@ bool gh_twin_recipe_read(struct gh_twin_recipe *recipe, const struct gh_image *i
 		    "1.18 on: build it again without -s and -w, and give that "
 		    "build, --names BUILD",
 		    program);
-	/* With -trimpath Go does not record the linker's flags; the C linker's files show. */
-	if (ldflags == NULL && info->settings != NULL &&
-	    strstr(info->settings, "\t-trimpath=true") != NULL &&
-	    gh_image_section(image, ".init") != NULL)
-		ldflags = "-linkmode=external";
-	bool says_mode = info->settings != NULL && strstr(info->settings, "\t-buildmode=") != NULL;
 	return read_settings(&reading, info->settings) &&
-	       (says_mode || !gh_image_is_pie(image) ||
-		add(&reading, &recipe->flags, "-buildmode", "pie")) &&
-	       (ldflags == NULL || add_linker_flags(&reading, ldflags));
+	       (ldflags == NULL || add_linker_flags(&reading, ldflags)) &&
+	       add_missing(&reading, image);
 }
 
-static void free_words(struct gh_twin_words *words)
+void gh_twin_words_free(struct gh_twin_words *words)
 {
 	for (size_t i = 0; i < words->count; i++)
 		free(words->items[i]);
@@ -387,6 +404,6 @@ void gh_twin_recipe_free(struct gh_twin_recipe *recipe)
 	free(recipe->module);
 	free(recipe->version);
 	free(recipe->revision);
-	free_words(&recipe->flags);
-	free_words(&recipe->variables);
+	gh_twin_words_free(&recipe->flags);
+	gh_twin_words_free(&recipe->variables);
 }

@@ -24,6 +24,7 @@ enum {
 };
 
 #define OF_C (GH_HEAP_WITH_C | GH_HEAP_WITH_LARGE_C)
+_Static_assert(OF_C % 2 == 0 && NEEDS_HEAP_DOMINATED + OF_C < NEEDS_DOMINATORS, "they differ");
 
 /* The exit status of who ended by a signal, less its number, as shells have it. */
 #define OF_SIGNAL 128

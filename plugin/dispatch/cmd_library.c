@@ -21,7 +21,7 @@ int gh_cmd_library(const struct gh_options *options)
 	    .debug = options->nwords == 4 ? options->words[3] : NULL,
 	};
 	struct gh_told told = {.files.pid = atoi(options->words[0])};
-	char *cache = gh_cache_directory();
+	char *cache = gh_cache_directory(true);
 	char *said = NULL;
 	size_t size = 0;
 	struct gh_library_look look = {

@@ -436,7 +436,7 @@ static bool write_boot(struct job *job, const char *state)
 	if (job->boot == NULL)
 		return false;
 	gh_script_note_program(job->boot, state);
-	job->cache = gh_cache_directory();
+	job->cache = gh_cache_directory(true);
 	write_commands(job);
 	free(job->cache);
 	return gh_script_commit(job->boot, job->directory);

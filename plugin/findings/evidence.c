@@ -3,20 +3,17 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/util/process_list.h"
+#include "lib/util/run.h"
 #include "plugin/view/emit.h"
 #include "plugin/view/view.h"
-
-extern char **environ;
 
 /* A folder's name: 20261128T234005Z-rss. */
 #define TIME_FORMAT "%Y%m%dT%H%M%SZ"
@@ -33,25 +30,17 @@ extern char **environ;
 #define MESSAGES   "messages.txt"
 
 /* Runs goheap itself with ARGUMENTS, a list that NULL ends, and has what it prints go to the file
- * OUTPUT. False if it could not be run, or failed. */
+ * OUTPUT, which is new. False if it could not be run, or failed. */
 static bool run(const char *const *arguments, const char *output)
 {
-	posix_spawn_file_actions_t actions;
-	pid_t child;
-	int status = -1;
-	if (posix_spawn_file_actions_init(&actions) != 0)
+	int fd = open(output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
 		return false;
-	bool ready = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY,
-						      0) == 0 &&
-		     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output,
-						      O_WRONLY | O_CREAT | O_EXCL, 0600) == 0 &&
-		     posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO) == 0;
-	bool spawned = ready && posix_spawn(&child, "/proc/self/exe", &actions, NULL,
-					    (char *const *)(uintptr_t)arguments, environ) == 0;
-	posix_spawn_file_actions_destroy(&actions);
-	while (spawned && waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
-	return spawned && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	const struct gh_run run = {
+	    .path = "/proc/self/exe", .arguments = arguments, .output = fd, .takes_errors = true};
+	bool done = gh_run(&run) == 0;
+	close(fd);
+	return done;
 }
 
 /* The path of NAME in the folder; false if it is too long. */

@@ -1,4 +1,5 @@
 /* Twins that were proved before: kept by their programs' build ids, for whatever asks next. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,20 +31,33 @@ static bool make_hash(const struct gh_image *program, uint8_t hash[GH_BLAKE2B_SI
 	return made;
 }
 
-char *gh_kept_twin_path(const struct gh_image *program)
+/* The path of PROGRAM's twin in the directory CACHE. To be freed; NULL if memory ran out. */
+static char *path_in(const char *cache, const struct gh_image *program)
 {
 	uint8_t hash[GH_BLAKE2B_SIZE];
 	char digits[2 * GH_BLAKE2B_SIZE + 1];
 	char *path = NULL;
-	char *cache = gh_cache_directory();
-	if (cache != NULL && make_hash(program, hash)) {
-		for (size_t i = 0; i < sizeof(hash); i++)
-			snprintf(digits + 2 * i, 3, "%02x", hash[i]);
-		if (asprintf(&path, "%s/" GH_KEPT_TWINS "/%s", cache, digits) < 0)
-			path = NULL;
-	}
+	if (!make_hash(program, hash))
+		return NULL;
+	for (size_t i = 0; i < sizeof(hash); i++)
+		snprintf(digits + 2 * i, 3, "%02x", hash[i]);
+	return asprintf(&path, "%s/" GH_KEPT_TWINS "/%s", cache, digits) >= 0 ? path : NULL;
+}
+
+char *gh_kept_twin_path(const struct gh_image *program)
+{
+	char *cache = gh_cache_directory(true);
+	char *path = cache != NULL ? path_in(cache, program) : NULL;
 	free(cache);
 	return path;
+}
+
+/* There are twins in the directory CACHE: most users have none, and are not to wait for a hash. */
+static bool has_twins(const char *cache)
+{
+	char path[PATH_MAX];
+	int length = snprintf(path, sizeof(path), "%s/" GH_KEPT_TWINS, cache);
+	return length < PATH_MAX && access(path, F_OK) == 0;
 }
 
 /* The twin in the file FD begins with PROGRAM's file, but for where its ELF header says that the
@@ -68,7 +82,9 @@ static bool is_of(int fd, const struct gh_image *program)
 char *gh_kept_twin_find(const struct gh_image *program)
 {
 	struct stat st;
-	char *path = gh_kept_twin_path(program);
+	char *cache = gh_cache_directory(false);
+	char *path = cache != NULL && has_twins(cache) ? path_in(cache, program) : NULL;
+	free(cache);
 	int fd = path != NULL && access(path, F_OK) == 0 ? gh_open_file(path, &st, NULL) : -1;
 	bool found = fd >= 0 && st.st_uid == geteuid() && is_of(fd, program);
 	if (fd >= 0)

@@ -36,7 +36,7 @@ static void restore_environment(void)
 /* The cache's directory is that at EXPECTED; NULL: there is none. */
 static void check_cache(const char *expected)
 {
-	char *path = gh_cache_directory();
+	char *path = gh_cache_directory(true);
 	ck_assert_pstr_eq(path, expected);
 	free(path);
 }
