@@ -196,8 +196,8 @@ masked() {
 		}' "$1"
 }
 
-# same_in_gdb: prints how many arguments GDB shows as LLDB does, and those that it does not.
-same_in_gdb() {
+# equal_in_gdb: prints how many arguments GDB shows as LLDB does, and those that it does not.
+equal_in_gdb() {
 	awk -F'\t' '
 		NR == FNR { theirs[$1, $2] = $3; next }
 		{
@@ -239,7 +239,7 @@ check_values() {
 	read -r equal <"$work/compared"
 	equal "$1: arguments of functions: what differs" "" "$(sed 1d "$work/compared" | head -n 20)"
 	holds "$1: arguments of functions: equal words: $equal" "$(head -n 20 "$work/errors")" [ "$equal" -ge $((stops * 8 / 31)) ]
-	same_in_gdb >"$work/compared"
+	equal_in_gdb >"$work/compared"
 	read -r equal <"$work/compared"
 	equal "$1: arguments that differ from those in GDB" "" "$(sed 1d "$work/compared" | head -n 20)"
 	holds "$1: arguments equal to those in GDB: $equal" "" [ "$equal" -ge $((stops * 4)) ]
