@@ -413,6 +413,11 @@ told() {
 	sed -E 's/^( *)see goheap .*/\1see goheap/; s/(sleep), [0-9.]+ s more/\1/'
 }
 
+# asleep PID: each thread of PID is: those that a debugger had stopped have made their system calls once more.
+asleep() {
+	! grep -qsE '^[0-9]+ \(.*\) R ' "/proc/$1/task"/*/stat
+}
+
 # same_in_gdb NAME PROGRAM COMMAND...: of the process $pid, which it ends and which runs PROGRAM, each goheap COMMAND says in GDB, attached,
 # behind gdbserver and of the core file, what it says of the core file without GDB, which is in $work/theirs.1 and so on.
 same_in_gdb() {
@@ -423,6 +428,7 @@ same_in_gdb() {
 	done
 	commands+=("echo part\\n")
 	goheap "" "attach $pid" "${commands[@]}" "generate-core-file $work/core" detach >"$work/attached"
+	wait_until asleep "$pid"
 	serve --attach "$pid"
 	goheap "" "target remote 127.0.0.1:$port" "${commands[@]}" detach >"$work/remote"
 	end "$pid"
