@@ -287,16 +287,33 @@ static void free_caches(struct finder *finder)
 	}
 }
 
-/* What is at ADDRESS is the pointer to its top chunk that an arena has. */
+/* What is at ADDRESS is the pointer to its top chunk that an arena has: nearly all lists, empty or
+ * not, lead from their first chunk and from their last one back to where they begin. */
 static bool is_arena(struct finder *finder, uint64_t address)
 {
-	unsigned empty = 0;
+	unsigned lists = 0;
 	for (unsigned i = 0; i < BINS; i++) {
 		uint64_t self = address + i * HEADER;
-		empty += word_at(finder, self + HEADER) == self &&
-			 word_at(finder, self + HEADER + WORD) == self;
+		uint64_t first = word_at(finder, self + HEADER);
+		uint64_t last = word_at(finder, self + HEADER + WORD);
+		lists += word_at(finder, first + HEADER + WORD) == self &&
+			 word_at(finder, last + HEADER) == self;
 	}
-	return empty > BINS / 2;
+	return lists > BINS * 3 / 4;
+}
+
+/* VALUE, at ADDRESS, may be an arena's pointer to its top chunk. Where an arena is known in part,
+ * that one may be beyond what is known. An arena that was never used has none: it points to its
+ * lists. */
+static bool may_be_top(const struct finder *finder, uint64_t address, uint64_t value)
+{
+	struct gh_memory_part part;
+	const uint64_t *tops = finder->tops.items;
+	size_t i = gh_lower_bound(finder->tops.count, k, tops[k] < value);
+	return (i < finder->tops.count && tops[i] == value) ||
+	       (finder->memory->corrupt > 0 && value != address &&
+		gh_memory_parts_next(&finder->process->writable->anonymous, value, value + 1,
+				     &part));
 }
 
 /* Notes what the arenas whose pointers to their top chunks are from START to END keep in short
@@ -305,10 +322,8 @@ static void free_fast(struct finder *finder, uint64_t start, uint64_t end)
 {
 	uint64_t at = start, value;
 	for (; gh_process_next_uint(&finder->process->memory, &at, end, WORD, &value); at += WORD) {
-		const uint64_t *tops = finder->tops.items;
 		uint64_t heads = at - FAST_BINS * WORD;
-		size_t i = gh_lower_bound(finder->tops.count, k, tops[k] < value);
-		if (i == finder->tops.count || tops[i] != value || !is_arena(finder, at))
+		if (!may_be_top(finder, at, value) || !is_arena(finder, at))
 			continue;
 		finder->has_arena = true;
 		if (take_heads(finder, heads, FAST_BINS, 0, false))
@@ -342,12 +357,13 @@ static int compare_blocks(const void *left, const void *right)
 }
 
 /* Adds the chunks that are given out to the blocks. Without an arena they are not glibc's: what
- * another malloc has may look like a chunk with pages of its own. */
+ * another malloc has may look like a chunk with pages of its own, or many in a row. */
 static void take_blocks(struct finder *finder)
 {
 	struct gh_c_memory *memory = finder->memory;
-	if (!finder->has_arena && memory->corrupt == 0) {
+	if (!finder->has_arena) {
 		memory->blocks.count = memory->parts.count = 0;
+		memory->corrupt = 0;
 		return;
 	}
 	for (size_t i = 0; i < finder->chunks.count; i++) {
