@@ -37,12 +37,15 @@ garble() {
 	touch -r "$work/kept" "$work/dump"
 }
 
+# no_keepers: there are none.
+# shellcheck disable=SC2317 # wait_until calls it.
+no_keepers() {
+	[ -z "$(keepers)" ]
+}
+
 # gone NAME: there are none, or will be none soon.
 gone() {
-	for _ in {1..50}; do
-		[ -z "$(keepers)" ] && break
-		sleep 0.1
-	done
+	wait_until no_keepers
 	equal "$1" "" "$(keepers)"
 }
 

@@ -25,6 +25,12 @@ busy_thread() {
 	echo "$reads"
 }
 
+# has_run PID: a thread of it has run for long.
+# shellcheck disable=SC2317 # wait_until calls it.
+has_run() {
+	awk '$14 >= 30 { found = 1 } END { exit !found }' "/proc/$1/task"/*/stat
+}
+
 # crash PROGRAM KIND [FILTER]: lets the program crash. Its core is $work/core, if the kernel writes one, and what it printed
 # $work/traceback. FILTER is the kernel's coredump_filter.
 crash() {
@@ -50,11 +56,7 @@ crash() {
 		wait_until grep -q ready "$work/output"
 		# It has printed that before it waits, or before its thread has run for long.
 		sleep 0.2
-		for _ in {1..100}; do
-			[ "$2" = spin ] || break
-			awk '$14 >= 30 { found = 1 } END { exit !found }' /proc/"$pid"/task/*/stat && break
-			sleep 0.1
-		done
+		[ "$2" != spin ] || wait_until has_run "$pid"
 		kill -ABRT "$(busy_thread "$pid")"
 		;;
 	esac

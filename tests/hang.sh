@@ -5,8 +5,15 @@
 . "$(dirname "$0")/lib.sh"
 
 # state: that of the thread that has the mutex, by the kernel.
+# shellcheck disable=SC2317 # wait_until calls it.
 state() {
 	sed 's/.*) \(.\) .*/\1/' "/proc/$pid/task/$thread/stat"
+}
+
+# is_state STATE: it is that.
+# shellcheck disable=SC2317 # wait_until calls it.
+is_state() {
+	[ "$(state)" = "$1" ]
 }
 
 # states: those of all threads.
@@ -27,10 +34,7 @@ check() {
 	run_until_ready "$directory/stuck.stripped" "$2"
 	read -r _ goroutine thread descriptor target <"$work/output"
 	[ "$2" != pipe ] || does="$does, in write\\($descriptor, pipe:.${target//[^0-9]/}.\\)"
-	for _ in {1..100}; do
-		[ "$(state)" = "$4" ] && break
-		sleep 0.05
-	done
+	wait_until is_state "$4"
 	# The others are to wait.
 	sleep 0.2
 	hang=$(timeout 60 "$GOHEAP" hang -p "$pid" 2>"$work/why")

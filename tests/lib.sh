@@ -334,7 +334,7 @@ run_until_ready() {
 	wait_until grep -q '^ready' "$work/output"
 	# It has printed that before it waits for its input.
 	for _ in {1..100}; do
-		cat "/proc/$pid/task/"*/stat 2>/dev/null | grep -q ') R ' || break
+		asleep "$pid" && break
 		sleep 0.02
 	done
 }

@@ -22,7 +22,7 @@ stub() {
 
 # asked WHAT: how much of it the stub was asked for: packets, bytes of memory, or of the file.
 asked() {
-	for _ in {1..50}; do
+	for _ in {1..600}; do
 		awk -v what="$1" '$1 == what { print $2; found = 1 } END { exit !found }' "$told" && return
 		sleep 0.1
 	done

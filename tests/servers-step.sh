@@ -50,7 +50,7 @@ answers() {
 
 # wait_for_answers COUNT: until so many have come.
 wait_for_answers() {
-	for _ in {1..200}; do
+	for _ in {1..600}; do
 		[ "$(answers)" -ge "$1" ] && return
 		sleep 0.1
 	done

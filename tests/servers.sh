@@ -31,7 +31,7 @@ own() {
 start() {
 	"start_$1"
 	pid=$!
-	for _ in {1..150}; do
+	for _ in {1..600}; do
 		own "$work/first" debug=1
 		[ -s "$work/first" ] && break
 		sleep 0.1
