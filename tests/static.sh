@@ -270,7 +270,7 @@ check_refused() {
 	fi
 }
 
-# check_limit: in a control group that has less memory than the heap of a program takes, nothing is copied.
+# check_limit: in a control group that has less memory than the heap of a program takes, nothing is copied where no disk has temporary files.
 check_limit() {
 	local told added=,+sys_ptrace number
 	if ! make_group 30000000 2>"$work/why"; then
@@ -283,7 +283,7 @@ check_limit() {
 	number=$(awk '/^NSpid:/ { print $NF }' "/proc/$(pgrep -P $!)/status")
 	told=$( (echo "$BASHPID" >"$group/cgroup.procs" && in_look -- /goheap dump "$number" -o /more) 2>&1)
 	wait_until rmdir "$group" 2>"$work/why"
-	has "a limit of memory" "$told" "^goheap: process $number: expected [0-9]+ MB of free memory, for a copy of what it has, found [0-9]+ MB"
+	has "a limit of memory" "$told" "^goheap: process $number: expected [0-9]+ MB of free memory, or on the disk of .TMPDIR or /tmp, for a copy of what it has, found [0-9]+ MB"
 }
 
 check_pod() {

@@ -14,6 +14,7 @@
 
 #include "lib/trace/trace.h"
 #include "lib/util/bsearch.h"
+#include "lib/util/free_memory.h"
 #include "lib/util/parallel.h"
 
 /* What is copied at a time, in bytes: it stays in a processor's cache. A multiple of every

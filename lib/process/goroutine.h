@@ -1,6 +1,6 @@
 /* The goroutines of a process: where runtime.g has its fields in each release, a walk over
- * runtime.allgs, and what hangs on a goroutine: why it waits, its labels, deferred calls, panics;
- * and why the process crashed. */
+ * runtime.allgs, and what hangs on a goroutine: why it waits, its labels, deferred calls, panics,
+ * the words of its stack that hold pointers; and why the process crashed. */
 #ifndef GH_PROCESS_GOROUTINE_H
 #define GH_PROCESS_GOROUTINE_H
 
@@ -254,5 +254,94 @@ bool gh_snapshot_make(struct gh_buffer *out, struct gh_process *process, const c
 
 /* The shape of buckets of strings to strings, with pointers of WORD bytes. */
 struct gh_map_shape gh_map_shape_of_strings(unsigned word);
+
+/* The variables of a function whose address is taken, which live in its frame:
+ * FUNCDATA_StackObjects (Go 1.12 and later). Stack maps leave them out: the collector looks at one
+ * if it meets a pointer to it.
+ *
+ * Format: type stackObjectRecord in src/runtime/stack.go of each release. */
+
+struct gh_stack_object {
+	int64_t offset; /* from the end of the frame's variables if negative, else from the start of
+			   its arguments; bytes */
+	uint64_t size;  /* in bytes */
+	uint64_t pointers; /* bytes up to its last pointer */
+	uint64_t mask;     /* address in its module of a bit for each word; 0: any may be one */
+};
+
+/* A walk over those of a function. The fields are private. */
+struct gh_stack_objects {
+	const struct gh_pclntab *tab;
+	struct gh_cursor records; /* at the next */
+	uint64_t left;            /* records */
+	int minor;                /* of the Go release */
+};
+
+/* Starts a walk over those of FUNC, a function of TAB, a module of a process of Go 1.MINOR. */
+void gh_stack_objects_start(struct gh_stack_objects *walk, const struct gh_pclntab *tab, int minor,
+			    const struct gh_func *func);
+
+/* Gives the next. False at the end, or where it is damaged. */
+bool gh_stack_objects_next(struct gh_stack_objects *walk, struct gh_stack_object *object);
+
+struct gh_stack;
+struct gh_stack_frame;
+
+/* Which words of a goroutine's stack hold pointers.
+ *
+ * The rules are those of scanstack in src/runtime/mgcmark.go, and of dumpframe in
+ * src/runtime/heapdump.go. */
+
+/* A variable in some frame whose address is taken. */
+struct gh_stack_variable {
+	uint64_t address;
+	uint64_t size;     /* in bytes */
+	uint64_t pointers; /* bytes up to its last pointer */
+	uint64_t mask;     /* address in its module of a bit for each word; 0: any may be one */
+	const struct gh_image *image; /* the module's */
+	bool reached;                 /* a pointer to it was met */
+};
+
+struct gh_stack_addresses GH_VECTOR(uint64_t);
+
+struct gh_stack_words {
+	struct gh_process *process;                     /* not owned */
+	struct GH_VECTOR(struct gh_stack_frame) frames; /* callees first */
+	struct gh_stack_addresses certain; /* of words that hold pointers; ascending, each once */
+	struct gh_stack_addresses perhaps; /* of those that may: without those of frames that were
+					      interrupted, each word of which may */
+	struct GH_VECTOR(struct gh_stack_variable) variables; /* by address */
+	struct GH_VECTOR(uint32_t) queue;                     /* of variables that were reached */
+	size_t followed;                                      /* of the queue */
+};
+
+/* Pointers that a goroutine has beside its stack, and that may lead to variables in its frames. */
+struct gh_stack_pointers {
+	const uint64_t *certain; /* what it is to call, and has deferred; not owned */
+	size_t ncertain;
+	const uint64_t *perhaps; /* registers; not owned */
+	size_t nperhaps;
+};
+
+/* Notes the frames of G, of *LEFT words at most, which are taken off it. WORDS were zeroed or used
+ * before.
+ */
+void gh_stack_words_walk(struct gh_stack_words *words, struct gh_stack *stack,
+			 const struct gh_goroutine *g, uint64_t *left);
+
+/* Finds the words of those frames that hold pointers, by the stack maps of their functions and by
+ * what POINTERS, and they, lead to. Where a frame stands anywhere in its code, or its function has
+ * no maps, each word may be one. */
+void gh_stack_words_find(struct gh_stack_words *words, const struct gh_stack_pointers *pointers);
+
+/* Where a frame's variables end, from its sp: before the return address and the caller's frame
+ * pointer. */
+uint64_t gh_stack_variables_end(const struct gh_process *process,
+				const struct gh_stack_frame *frame);
+
+/* Memory ran out. */
+bool gh_stack_words_failed(const struct gh_stack_words *words);
+
+void gh_stack_words_free(struct gh_stack_words *words);
 
 #endif

@@ -278,92 +278,6 @@ const uint64_t *gh_span_pointers_of(struct gh_span_pointers *pointers, const str
 /* Of an arena of the heap, in bytes (heapArenaBytes, but for Windows). */
 uint64_t gh_heap_arena_size(const struct gh_process *process);
 
-/* The variables of a function whose address is taken, which live in its frame:
- * FUNCDATA_StackObjects (Go 1.12 and later). Stack maps leave them out: the collector looks at one
- * if it meets a pointer to it.
- *
- * Format: type stackObjectRecord in src/runtime/stack.go of each release. */
-
-struct gh_stack_object {
-	int64_t offset; /* from the end of the frame's variables if negative, else from the start of
-			   its arguments; bytes */
-	uint64_t size;  /* in bytes */
-	uint64_t pointers; /* bytes up to its last pointer */
-	uint64_t mask;     /* address in its module of a bit for each word; 0: any may be one */
-};
-
-/* A walk over those of a function. The fields are private. */
-struct gh_stack_objects {
-	const struct gh_pclntab *tab;
-	struct gh_cursor records; /* at the next */
-	uint64_t left;            /* records */
-	int minor;                /* of the Go release */
-};
-
-/* Starts a walk over those of FUNC, a function of TAB, a module of a process of Go 1.MINOR. */
-void gh_stack_objects_start(struct gh_stack_objects *walk, const struct gh_pclntab *tab, int minor,
-			    const struct gh_func *func);
-
-/* Gives the next. False at the end, or where it is damaged. */
-bool gh_stack_objects_next(struct gh_stack_objects *walk, struct gh_stack_object *object);
-
-/* Which words of a goroutine's stack hold pointers.
- *
- * The rules are those of scanstack in src/runtime/mgcmark.go, and of dumpframe in
- * src/runtime/heapdump.go. */
-
-/* A variable in some frame whose address is taken. */
-struct gh_stack_variable {
-	uint64_t address;
-	uint64_t size;     /* in bytes */
-	uint64_t pointers; /* bytes up to its last pointer */
-	uint64_t mask;     /* address in its module of a bit for each word; 0: any may be one */
-	const struct gh_image *image; /* the module's */
-	bool reached;                 /* a pointer to it was met */
-};
-
-struct gh_stack_addresses GH_VECTOR(uint64_t);
-
-struct gh_stack_words {
-	struct gh_process *process;                     /* not owned */
-	struct GH_VECTOR(struct gh_stack_frame) frames; /* callees first */
-	struct gh_stack_addresses certain; /* of words that hold pointers; ascending, each once */
-	struct gh_stack_addresses perhaps; /* of those that may: without those of frames that were
-					      interrupted, each word of which may */
-	struct GH_VECTOR(struct gh_stack_variable) variables; /* by address */
-	struct GH_VECTOR(uint32_t) queue;                     /* of variables that were reached */
-	size_t followed;                                      /* of the queue */
-};
-
-/* Pointers that a goroutine has beside its stack, and that may lead to variables in its frames. */
-struct gh_stack_pointers {
-	const uint64_t *certain; /* what it is to call, and has deferred; not owned */
-	size_t ncertain;
-	const uint64_t *perhaps; /* registers; not owned */
-	size_t nperhaps;
-};
-
-/* Notes the frames of G, of *LEFT words at most, which are taken off it. WORDS were zeroed or used
- * before.
- */
-void gh_stack_words_walk(struct gh_stack_words *words, struct gh_stack *stack,
-			 const struct gh_goroutine *g, uint64_t *left);
-
-/* Finds the words of those frames that hold pointers, by the stack maps of their functions and by
- * what POINTERS, and they, lead to. Where a frame stands anywhere in its code, or its function has
- * no maps, each word may be one. */
-void gh_stack_words_find(struct gh_stack_words *words, const struct gh_stack_pointers *pointers);
-
-/* Where a frame's variables end, from its sp: before the return address and the caller's frame
- * pointer. */
-uint64_t gh_stack_variables_end(const struct gh_process *process,
-				const struct gh_stack_frame *frame);
-
-/* Memory ran out. */
-bool gh_stack_words_failed(const struct gh_stack_words *words);
-
-void gh_stack_words_free(struct gh_stack_words *words);
-
 /* Reads the memory of a running or stopped process into its copy.
  *
  * Interfaces: process_vm_readv(2), and /proc/PID/mem and pagemap, proc(5) and
@@ -378,7 +292,7 @@ enum gh_live_extent {
 
 /* Memory that one thread copies at a time. */
 struct gh_live_piece {
-	const struct gh_live_range *range;
+	struct gh_live_range *range;
 	uint64_t offset; /* in the range, in bytes */
 	uint64_t size;   /* in bytes */
 };
@@ -405,16 +319,67 @@ int gh_live_reader_open(const struct gh_live_reader *reader, const char *name);
  * by /proc/PID/mem. */
 bool gh_live_reader_works(struct gh_live_reader *reader);
 
-/* Copies, on several processors, what EXTENT says of all ranges. False (ERR filled) if memory ran
- * out. */
+/* Copies, on several processors, what EXTENT says of all ranges. False (ERR filled) if memory, or
+ * the disk that the copies go to, ran out. */
 bool gh_live_reader_copy(struct gh_live_reader *reader, enum gh_live_extent extent);
 
-/* Copies those of the parts whose descriptions, in the copy, are not as they were. */
-void gh_live_reader_copy_changed(struct gh_live_reader *reader);
+/* Copies those of the parts whose descriptions, in the copy, are not as they were. Fails likewise.
+ */
+bool gh_live_reader_copy_changed(struct gh_live_reader *reader);
 
 /* Reads SIZE bytes at ADDRESS of the process, as many as can be. */
 void gh_live_reader_read(const struct gh_live_reader *reader, uint64_t address, uint8_t *to,
 			 uint64_t size);
+
+/* Copies that are in a file.
+ *
+ * A process is copied twice: while it runs, and while it stands. The second time only those pages
+ * are written whose contents are others, so that it does not stand for a disk. */
+
+/* A temporary file that has copies. */
+struct gh_spill_file {
+	int fd;        /* owned */
+	int error;     /* errno when it could not be written; 0 if it could */
+	uint64_t size; /* in bytes */
+};
+
+/* The copy of a range in such a file. */
+struct gh_spilled_range {
+	uint64_t place;  /* in the file, in bytes */
+	uint64_t room;   /* that it has there, in bytes */
+	uint64_t *pages; /* what tells the contents of each page from others; 0 of those that were
+			    not copied; owned */
+};
+
+/* Has LIVE, which has no ranges with copies yet, have a file for copies of SIZE bytes. False if no
+ * disk has room for it, or the directory of temporary files is in memory. */
+bool gh_live_spill(struct gh_live_copy *live, uint64_t size);
+
+/* Makes room in the file for the copy of RANGE. False (errno set) if there is none. */
+bool gh_live_spill_room(struct gh_live_copy *live, struct gh_live_range *range);
+
+/* Reads SIZE bytes, whole pages, at OFFSET of RANGE in the process, and writes those that are not
+ * in the file yet. Errors stay in the file's. */
+void gh_live_spill_read(const struct gh_live_reader *reader, struct gh_live_range *range,
+			uint64_t offset, uint64_t size);
+
+/* Has SIZE bytes, whole pages, at OFFSET of the copy of RANGE be zeros, and not copied. */
+void gh_live_spill_clear(struct gh_live_copy *live, struct gh_live_range *range, uint64_t offset,
+			 uint64_t size);
+
+/* The offset of the first page of RANGE from that at OFFSET on that was copied; its size if there
+ * is none. */
+uint64_t gh_live_spill_next(const struct gh_live_copy *live, const struct gh_live_range *range,
+			    uint64_t offset);
+
+/* False (ERR filled) if the file, where there is one, could not be written. */
+bool gh_live_spill_check(const struct gh_live_reader *reader);
+
+/* Frees what RANGE has of its copy in a file. */
+void gh_live_spill_free_range(struct gh_live_range *range);
+
+/* Frees the file. */
+void gh_live_spill_free(struct gh_live_copy *live);
 
 /* Finds the parts of PROCESS, a running one's or what a copy has of one. There are none if its heap
  * cannot be found. */
@@ -437,7 +402,7 @@ size_t gh_first_words_fill(const struct gh_live_copy *live, uint64_t address, ui
 			   size_t size, size_t *left);
 
 /* The range that has ADDRESS; NULL for none. */
-const struct gh_live_range *gh_live_range_find(const struct gh_live_copy *live, uint64_t address);
+struct gh_live_range *gh_live_range_find(const struct gh_live_copy *live, uint64_t address);
 
 /* The word at ADDRESS of PROCESS; 0 if it cannot be read. */
 uint64_t gh_process_word(struct gh_process *process, uint64_t address);

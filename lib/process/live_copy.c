@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "lib/util/bsearch.h"
+#include "lib/util/free_memory.h"
+#include "lib/util/number_file.h"
 
 static bool fail(const struct gh_live_reader *reader, const char *expected, const char *found)
 {
@@ -73,6 +75,11 @@ static bool make_room(struct gh_live_reader *reader)
 		live->size += range->size;
 		if (range->bytes != NULL)
 			continue;
+		if (live->file != NULL) {
+			if (!gh_live_spill_room(live, range))
+				return gh_fail_errno(reader->err, reader->name, "copy to a file");
+			continue;
+		}
 		void *bytes = mmap(NULL, (size_t)range->size, PROT_READ | PROT_WRITE,
 				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (bytes == MAP_FAILED)
@@ -84,9 +91,11 @@ static bool make_room(struct gh_live_reader *reader)
 
 static void free_ranges(struct gh_live_ranges *ranges)
 {
-	for (size_t i = 0; i < ranges->count; i++)
+	for (size_t i = 0; i < ranges->count; i++) {
 		if (ranges->items[i].bytes != NULL)
 			munmap(ranges->items[i].bytes, (size_t)ranges->items[i].size);
+		gh_live_spill_free_range(&ranges->items[i]);
+	}
 	gh_vector_free(ranges);
 }
 
@@ -94,13 +103,17 @@ static void free_ranges(struct gh_live_ranges *ranges)
 static void take_over(struct gh_live_range *range, struct gh_live_range *old)
 {
 	void *bytes = old->bytes;
+	if (old->spilled != NULL && range->size > old->spilled->room)
+		return;
 	if (old->size != range->size)
 		bytes = mremap(bytes, (size_t)old->size, (size_t)range->size, MREMAP_MAYMOVE);
 	if (bytes == MAP_FAILED)
 		return;
 	range->bytes = bytes;
+	range->spilled = old->spilled;
 	range->kept = true;
 	old->bytes = NULL;
+	old->spilled = NULL;
 }
 
 /* Lists the memory again, and takes over the room of what starts where it did: heaps grow at their
@@ -240,6 +253,39 @@ static bool has_large_c(const struct gh_live_copy *live)
 	return is_large;
 }
 
+/* There is too little MEMORY for a copy of NEEDED bytes, and no disk for it. */
+static bool fail_short(const struct gh_live_reader *reader, uint64_t needed,
+		       const struct gh_free_memory *memory)
+{
+	char expected[160];
+	snprintf(expected, sizeof(expected),
+		 "%" PRIu64 " MB of free memory, or on the disk of $TMPDIR or /tmp, for a copy of "
+		 "what it has",
+		 needed / 1000000);
+	return gh_fail(reader->err, reader->name, GH_NO_OFFSET, expected, "%" PRIu64 " MB%s",
+		       memory->bytes / 1000000,
+		       memory->in_container
+			   ? " in this container: set TMPDIR, ask from outside of it, or in GDB"
+			   : ": set TMPDIR, or write its core file with gcore, and ask that "
+			     "elsewhere");
+}
+
+/* Has the copy, less LEFT_OUT bytes, be in a file if memory is short. False (ERR filled) if there
+ * is no room for it. */
+static bool find_place(struct gh_live_reader *reader, uint64_t left_out)
+{
+	char path[64];
+	uint64_t kib;
+	const struct gh_free_memory memory = gh_free_memory_find("");
+	snprintf(path, sizeof(path), "/proc/%d/status", reader->live->pid);
+	if (!gh_number_file_read(path, "RssAnon:", &kib))
+		return true;
+	uint64_t needed = kib * 1024 > left_out ? kib * 1024 - left_out : 0;
+	/* A quarter is for what is made of it. */
+	return needed + needed / 4 <= memory.bytes || gh_live_spill(reader->live, needed) ||
+	       needed <= memory.bytes || fail_short(reader, needed, &memory);
+}
+
 static void copy_running(void *context)
 {
 	struct running *running = context;
@@ -247,7 +293,6 @@ static void copy_running(void *context)
 	int pid = reader->live->pid;
 	const struct gh_image *image = reader->live->tab->image;
 	running->copied = read_entry(reader, image->arch) && list_ranges(reader) &&
-			  make_room(reader) &&
 			  (gh_live_reader_works(reader) || gh_stopped_fail(pid, reader->err)) &&
 			  find_library(reader, image);
 	if (!running->copied)
@@ -256,7 +301,7 @@ static void copy_running(void *context)
 		    (running->bare == GH_LIVE_BARE_UNLESS_C && !has_large_c(reader->live));
 	uint64_t left_out = bare ? leave_out(reader->live) : 0;
 	running->copied =
-	    gh_free_memory_suffices(pid, left_out, reader->name, reader->err) &&
+	    find_place(reader, left_out) && make_room(reader) &&
 	    gh_live_reader_copy(reader, reader->live->bare ? GH_LIVE_BUT_PARTS : GH_LIVE_ALL);
 }
 
@@ -272,15 +317,15 @@ bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_pc
 }
 
 /* The one of LIST that has ADDRESS; NULL for none. */
-static const struct gh_live_range *find_range(const struct gh_live_ranges *list, uint64_t address)
+static struct gh_live_range *find_range(const struct gh_live_ranges *list, uint64_t address)
 {
-	const struct gh_live_range *ranges = list->items;
+	struct gh_live_range *ranges = list->items;
 	size_t after = gh_lower_bound(list->count, i, ranges[i].start <= address);
-	const struct gh_live_range *range = after > 0 ? &ranges[after - 1] : NULL;
+	struct gh_live_range *range = after > 0 ? &ranges[after - 1] : NULL;
 	return range != NULL && address - range->start < range->size ? range : NULL;
 }
 
-const struct gh_live_range *gh_live_range_find(const struct gh_live_copy *live, uint64_t address)
+struct gh_live_range *gh_live_range_find(const struct gh_live_copy *live, uint64_t address)
 {
 	return find_range(&live->ranges, address);
 }
@@ -318,7 +363,18 @@ static bool read_live(const struct gh_memory *memory, uint64_t address, void *to
 	return true;
 }
 
-/* Gives the next page that was copied, by goheap's own pagemap. */
+/* The offset of the first page that was copied of RANGE, from that at OFFSET on; its size or more
+ * if there is none. Of copies in memory goheap's own pagemap tells. */
+static uint64_t next_copied(const struct gh_live_copy *live, const struct gh_live_range *range,
+			    uint64_t offset)
+{
+	uint64_t bytes = (uintptr_t)range->bytes;
+	return range->spilled != NULL
+		   ? gh_live_spill_next(live, range, offset)
+		   : gh_next_page(live->pagemap, bytes + offset, bytes + range->size) - bytes;
+}
+
+/* Gives the next page that was copied. */
 static bool next_live(const struct gh_memory *memory, uint64_t *address, uint64_t *size)
 {
 	const struct gh_live_copy *live = memory->from;
@@ -327,9 +383,7 @@ static bool next_live(const struct gh_memory *memory, uint64_t *address, uint64_
 	size_t i = gh_lower_bound(count, k, ranges[k].start + ranges[k].size <= *address);
 	for (; i < count; i++) {
 		uint64_t at = *address > ranges[i].start ? *address - ranges[i].start : 0;
-		uint64_t bytes = (uintptr_t)ranges[i].bytes;
-		uint64_t start = bytes + at - at % GH_LEAST_PAGE;
-		uint64_t page = gh_next_page(live->pagemap, start, bytes + ranges[i].size) - bytes;
+		uint64_t page = next_copied(live, &ranges[i], at - at % GH_LEAST_PAGE);
 		if (page >= ranges[i].size)
 			continue;
 		*address = ranges[i].start + (page > at ? page : at);
@@ -349,11 +403,9 @@ struct gh_memory gh_live_copy_memory(const struct gh_live_copy *live)
  * them have changed. */
 static bool copy_stopped(struct gh_live_reader *reader)
 {
-	if (!list_again(reader) || !make_room(reader) ||
-	    !gh_live_reader_copy(reader, GH_LIVE_BUT_PARTS))
-		return false;
-	gh_live_reader_copy_changed(reader);
-	return true;
+	return list_again(reader) && make_room(reader) &&
+	       gh_live_reader_copy(reader, GH_LIVE_BUT_PARTS) &&
+	       gh_live_reader_copy_changed(reader);
 }
 
 static bool copy_traced(const struct gh_stopped *stopped, void *context, struct gh_error *err)
@@ -391,6 +443,7 @@ bool gh_live_copy_stop(struct gh_live_copy *live, struct gh_error *err)
 void gh_live_copy_free(struct gh_live_copy *live)
 {
 	free_ranges(&live->ranges);
+	gh_live_spill_free(live);
 	gh_vector_free(&live->parts.list);
 	free(live->parts.words);
 	gh_vector_free(&live->constants);

@@ -23,6 +23,7 @@
 /* Runs of memory that are read at once. */
 struct runs {
 	const struct gh_live_reader *reader;
+	struct gh_live_range *range; /* where they are */
 	struct iovec local[RUNS];
 	struct iovec remote[RUNS];
 	unsigned count;
@@ -91,6 +92,10 @@ static void add_run(struct runs *runs, uint64_t address, uint8_t *to, uint64_t s
 {
 	if (size == 0)
 		return;
+	if (runs->range->spilled != NULL) {
+		gh_live_spill_read(runs->reader, runs->range, address - runs->range->start, size);
+		return;
+	}
 	if (runs->count == RUNS)
 		copy_runs(runs);
 	runs->local[runs->count] = (struct iovec){to, (size_t)size};
@@ -125,11 +130,22 @@ static void add_extent(struct runs *runs, uint64_t address, uint8_t *to, uint64_
 	}
 }
 
+/* Has SIZE bytes at OFFSET of the copy of RANGE be zeros: they are none that the process has, and
+ * may have been before. */
+static void forget(const struct gh_live_reader *reader, struct gh_live_range *range,
+		   uint64_t offset, uint64_t size)
+{
+	if (range->spilled != NULL)
+		gh_live_spill_clear(reader->live, range, offset, size);
+	else
+		madvise(range->bytes + offset, (size_t)size, MADV_DONTNEED);
+}
+
 /* Copies what is there of COUNT pages from PIECE's start on, by their entries in the pagemap. */
 static void copy_pages(struct runs *runs, const struct gh_live_piece *piece,
 		       const uint64_t *entries, size_t count)
 {
-	const struct gh_live_range *range = piece->range;
+	struct gh_live_range *range = piece->range;
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	size_t end;
 	for (size_t start = 0; start < count; start = end) {
@@ -143,8 +159,7 @@ static void copy_pages(struct runs *runs, const struct gh_live_piece *piece,
 			add_extent(runs, range->start + offset, range->bytes + offset,
 				   (end - start) * page, range->kept);
 		else if (runs->reader->again)
-			/* They may have been there before. */
-			madvise(range->bytes + offset, (end - start) * page, MADV_DONTNEED);
+			forget(runs->reader, range, offset, (end - start) * page);
 	}
 }
 
@@ -153,7 +168,7 @@ static void copy_piece(void *context, uint32_t number)
 {
 	const struct gh_live_reader *reader = context;
 	const struct gh_live_piece *piece = &reader->pieces.items[number];
-	const struct gh_live_range *range = piece->range;
+	struct gh_live_range *range = piece->range;
 	struct runs runs;
 	uint64_t entries[PAGES];
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -161,6 +176,7 @@ static void copy_piece(void *context, uint32_t number)
 	size_t size = (size_t)(piece->size / page * sizeof(entries[0]));
 	off_t at = (off_t)(address / page * sizeof(entries[0]));
 	runs.reader = reader;
+	runs.range = range;
 	runs.count = 0;
 	runs.size = 0;
 	if (!range->from_file && reader->pagemap >= 0 &&
@@ -172,21 +188,20 @@ static void copy_piece(void *context, uint32_t number)
 }
 
 /* Passes over what only is reserved of RANGE from DONE on. */
-static uint64_t skip_reserved(const struct gh_live_reader *reader,
-			      const struct gh_live_range *range, uint64_t done)
+static uint64_t skip_reserved(const struct gh_live_reader *reader, struct gh_live_range *range,
+			      uint64_t done)
 {
 	uint64_t at = range->start + done;
 	if (range->from_file || reader->pagemap < 0)
 		return done;
 	uint64_t next = gh_next_page(reader->pagemap, at, range->start + range->size);
 	if (reader->again && next > at)
-		/* It may have been there before. */
-		madvise(range->bytes + done, next - at, MADV_DONTNEED);
+		forget(reader, range, done, next - at);
 	return next - range->start;
 }
 
 /* Adds the pieces of RANGE. */
-static void add_pieces(struct gh_live_reader *reader, const struct gh_live_range *range)
+static void add_pieces(struct gh_live_reader *reader, struct gh_live_range *range)
 {
 	uint64_t most = PAGES * (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t done = 0;
@@ -207,20 +222,23 @@ bool gh_live_reader_copy(struct gh_live_reader *reader, enum gh_live_extent exte
 	if (reader->pieces.failed || reader->pieces.count > UINT32_MAX)
 		return gh_fail_memory(reader->err, reader->name);
 	gh_parallel((uint32_t)reader->pieces.count, copy_piece, reader);
-	return true;
+	return gh_live_spill_check(reader);
 }
 
 /* Copies PART, which has other objects now. */
 static void copy_part(const struct gh_live_reader *reader, struct gh_live_part *part)
 {
-	const struct gh_live_range *range = gh_live_range_find(reader->live, part->start);
+	struct gh_live_range *range = gh_live_range_find(reader->live, part->start);
 	part->whole = true;
 	if (range == NULL)
 		return;
 	uint64_t offset = part->start - range->start;
 	uint64_t left = range->size - offset;
-	gh_live_reader_read(reader, part->start, range->bytes + offset,
-			    left < part->size ? left : part->size);
+	uint64_t size = left < part->size ? left : part->size;
+	if (range->spilled != NULL)
+		gh_live_spill_read(reader, range, offset, size);
+	else
+		gh_live_reader_read(reader, part->start, range->bytes + offset, size);
 }
 
 /* Copies PART if what describes it is not as it was. */
@@ -251,8 +269,9 @@ static void copy_changed(void *context, uint32_t number)
 		copy_if_changed(reader, &parts->list.items[i]);
 }
 
-void gh_live_reader_copy_changed(struct gh_live_reader *reader)
+bool gh_live_reader_copy_changed(struct gh_live_reader *reader)
 {
 	size_t count = reader->live->parts.list.count;
 	gh_parallel((uint32_t)((count + PARTS - 1) / PARTS), copy_changed, reader);
+	return gh_live_spill_check(reader);
 }

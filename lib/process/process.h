@@ -13,7 +13,8 @@
  * - live_counters.c: how much a running process has, to be asked again and again;
  * - running.c: the build that it runs, and whether a file is of that;
  * - thread_registers.c: those of threads, from the notes of core files too;
- * - live_copy.c, live_read.c: copy a running process; live_parts.c, first_words.c: parts of it;
+ * - live_copy.c, live_read.c, live_spill.c: copy a running process, to a file where memory is
+ * short; live_parts.c, first_words.c: parts of it;
  * - c_files.c: what C code is in; c_stacks.c, c_waits.c: that on goroutines' stacks, and its waits;
  *   thread_calls.c: system calls;
  * - goroutine.c, goroutine_scan.c, g_layout.c, waitreason.c, labels.c: goroutines;
@@ -313,10 +314,11 @@ bool gh_live_counters_read(const struct gh_live_counters *counters, struct gh_li
 
 /* The memory and threads of a running process, as they were at one moment. Interfaces:
  * process_vm_readv(2), and /proc/PID/maps, pagemap and auxv, proc(5). */
-struct gh_live_range {  /* memory that the process may write */
-	uint64_t start; /* address in the process */
-	uint64_t size;  /* in bytes */
-	uint8_t *bytes; /* the copy; owned */
+struct gh_live_range {                    /* memory that the process may write */
+	uint64_t start;                   /* address in the process */
+	uint64_t size;                    /* in bytes */
+	uint8_t *bytes;                   /* the copy; owned */
+	struct gh_spilled_range *spilled; /* where the copy is in a file: more of it; owned */
 	bool from_file; /* pages that were never touched are those of a file; else they are zeros */
 	bool kept;      /* BYTES are of an earlier copy, as far as they were not copied again */
 };
@@ -357,6 +359,7 @@ struct gh_live_copy {
 	struct gh_live_ranges constants; /* of files, which it may not write: no copies */
 	struct gh_writable writable;     /* the mappings that the ranges are of */
 	int pagemap;                     /* of goheap itself, for what was copied; owned */
+	struct gh_spill_file *file;      /* where memory is short: has the copies; owned */
 	struct gh_thread_registers threads;
 	uint8_t *vectors; /* their vector registers; owned */
 	uint64_t entry;   /* of the program or library, where it is loaded */
@@ -366,9 +369,9 @@ struct gh_live_copy {
 
 /* Copies the writable memory of the process PID, which has the program of TAB, of Go 1.MINOR, as
  * its program or one of its libraries, while it runs: what changes meanwhile may not fit together.
- * TAB is the caller's and outlives it. A BARE copy has no contents of most objects without
- * pointers. False (ERR filled) if there is no such process, it may not be read, or there is too
- * little memory for the copy. To be freed. */
+ * Where memory is short the copy is in a file, which the system can write out. TAB is the caller's
+ * and outlives it. A BARE copy has no contents of most objects without pointers. False (ERR filled)
+ * if there is no such process, it may not be read, or memory and disk ran out. To be freed. */
 bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_pclntab *tab,
 			  int minor, enum gh_live_bare bare, struct gh_error *err);
 

@@ -3,8 +3,7 @@
  * - stopped.c: stops all threads of a process, and resumes them; watchdog.c: has them resumed if
  *   goheap does not;
  * - pages.c: which pages are in memory; memory_parts.c: parts of it;
- * - free_memory.c: whether the machine has room for a copy; modest.c: memory and processors are the
- *   process's first;
+ * - modest.c: memory and processors are the process's first;
  * - thread_states.c: what threads do; descriptors.c: what descriptors are of;
  * - system_calls.c: the calls that threads are in; call_arguments.c: their arguments; sleeps.c: how
  *   long they have been asleep. */
@@ -117,22 +116,6 @@ bool gh_track_written(int pid);
  * PAGEMAP, /proc/PID/pagemap; END if none is before that. ADDRESS if it cannot be told. Takes no
  * time for what is only reserved, where the kernel can tell. */
 uint64_t gh_next_page(int pagemap, uint64_t address, uint64_t end);
-
-/* Memory that can be taken before there is none left.
- *
- * Interfaces: /proc/meminfo, proc(5); admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst of the
- * kernel. */
-struct gh_free_memory {
-	uint64_t bytes;    /* UINT64_MAX: it is not known */
-	bool in_container; /* a control group's limit is what makes it so little */
-};
-
-/* Finds it, for the calling process, below the directory ROOT: "" for the system's own. */
-struct gh_free_memory gh_free_memory_find(const char *root);
-
-/* Whether there is as much as a copy of the memory of process PID takes, without the LEFT_OUT bytes
- * of it. If not, fills ERR, in which it is called NAME. */
-bool gh_free_memory_suffices(int pid, uint64_t left_out, const char *name, struct gh_error *err);
 
 /* Has the system end the calling process before others where memory runs out, if it is FIRST; else
  * as usual. */

@@ -1,10 +1,13 @@
 #include "lib/util/open_file.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 static const char *kind_of(mode_t mode)
@@ -57,6 +60,22 @@ int gh_open_temporary(void)
 	if (fd < 0 && !named)
 		fd = memfd_create("goheap", MFD_CLOEXEC);
 	return fd;
+}
+
+int gh_open_temporary_on_disk(uint64_t size)
+{
+	struct statfs system;
+	int fd = gh_open_temporary();
+	if (fd < 0)
+		return -1;
+	bool has_room = fstatfs(fd, &system) == 0 && (unsigned long)system.f_type != TMPFS_MAGIC &&
+			(unsigned long)system.f_type != RAMFS_MAGIC &&
+			system.f_bavail > size / (uint64_t)system.f_bsize;
+	if (has_room)
+		return fd;
+	close(fd);
+	errno = ENOSPC;
+	return -1;
 }
 
 bool gh_is_same_file(const struct stat *a, const struct stat *b)

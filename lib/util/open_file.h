@@ -2,6 +2,7 @@
 #ifndef GH_UTIL_OPEN_FILE_H
 #define GH_UTIL_OPEN_FILE_H
 
+#include <stdint.h>
 #include <sys/stat.h>
 
 #include "lib/util/error.h"
@@ -15,6 +16,10 @@ int gh_open_file(const char *path, struct stat *st, struct gh_error *err);
  * that, in /tmp. A container may have no /tmp that can be written to: the file is in memory there.
  * Returns the descriptor; -1 (errno set) if there can be no file. */
 int gh_open_temporary(void);
+
+/* The same for SIZE bytes and more, on a disk that has room for them. -1 (errno set) if temporary
+ * files are in memory, or there is no room. */
+int gh_open_temporary_on_disk(uint64_t size);
 
 /* Both tell of one file that has not changed between them: by device, inode, size and time. */
 bool gh_is_same_file(const struct stat *a, const struct stat *b);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "lib/heap/heap.h"
+#include "lib/util/free_memory.h"
 #include "lib/util/parallel.h"
 #include "plugin/command/command.h"
 #include "plugin/command/kept.h"
@@ -170,12 +171,32 @@ static void free_query(struct gh_heap_query *query)
 	free(query);
 }
 
+/* There is as much memory as the graph of the query's dump, WITH what is asked for, takes. Else
+ * says so: the system would end a process. */
+static bool has_memory(const struct gh_heap_query *query, const char *path, enum gh_heap_with with)
+{
+	/* For each object, in bytes: the most that was seen of heaps of small objects. */
+	static const unsigned most[] = {
+	    [GH_WITH_GRAPH] = 32, [GH_WITH_NAMES] = 48, [GH_WITH_DOMINATORS] = 84};
+	char wanted[GH_SIZE_TEXT], found[GH_SIZE_TEXT];
+	uint64_t needed = (uint64_t)query->dump.objects.items.count * most[with];
+	struct gh_free_memory memory = gh_free_memory_find("");
+	if (needed <= memory.bytes)
+		return true;
+	gh_say(
+	    "%s: expected %s of free memory, for what points to what, found %s%s: ask a heap dump "
+	    "of it (goheap dump) elsewhere",
+	    path, gh_size_text(needed, wanted), gh_size_text(memory.bytes, found),
+	    memory.in_container ? " in this container" : "");
+	return false;
+}
+
 /* Makes the graph of the query's dump, which is freed on failure. */
 static bool make_graph(struct gh_heap_query *query, const char *path, enum gh_heap_with with)
 {
 	struct gh_error err;
 	bool built = false;
-	if (has_roots(query) && open_program(query)) {
+	if (has_roots(query) && has_memory(query, path, with) && open_program(query)) {
 		gh_progress_begin("goheap: following the pointers of", path);
 		built = build(query, with, &err);
 		gh_progress_end();

@@ -14,6 +14,7 @@
 #include "lib/trace/trace.h"
 #include "lib/unwind/unwind.h"
 #include "lib/util/escape.h"
+#include "lib/util/free_memory.h"
 #include "lib/util/now.h"
 #include "lib/util/open_file.h"
 #include "lib/util/output.h"
@@ -257,6 +258,17 @@ static void read_calls(struct gh_target *target, int pid)
 	gh_vector_free(&sockets);
 }
 
+/* Says that the copy of process PID is in a file, as memory is short. */
+static void say_short(int pid)
+{
+	char left[GH_SIZE_TEXT];
+	struct gh_free_memory memory = gh_free_memory_find("");
+	gh_say(
+	    "%s of memory are free%s: the copy of process %d is in a temporary file, which takes "
+	    "longer",
+	    gh_size_text(memory.bytes, left), memory.in_container ? " in this container" : "", pid);
+}
+
 /* What is wanted of a process. */
 enum want { RUNNING, STOPPED };
 
@@ -274,6 +286,8 @@ static bool open_live(struct gh_target *target, int pid, const char *program, en
 		gh_print_error(&err);
 		return false;
 	}
+	if (target->live.file != NULL)
+		say_short(pid);
 	target->memory = gh_live_copy_memory(&target->live);
 	target->path = target->program.image.path;
 	describe(target, target->live.entry);

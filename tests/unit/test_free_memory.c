@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "lib/trace/trace.h"
+#include "lib/util/free_memory.h"
 #include "tests/unit/directory.h"
 #include "tests/unit/suites.h"
 

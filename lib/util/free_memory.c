@@ -1,6 +1,5 @@
-#include "lib/trace/trace.h"
+#include "lib/util/free_memory.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,24 +103,4 @@ struct gh_free_memory gh_free_memory_find(const char *root)
 	if (file != NULL)
 		fclose(file);
 	return found;
-}
-
-bool gh_free_memory_suffices(int pid, uint64_t left_out, const char *name, struct gh_error *err)
-{
-	char path[64];
-	uint64_t kib;
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	struct gh_free_memory memory = gh_free_memory_find("");
-	if (!gh_number_file_read(path, "RssAnon:", &kib))
-		return true;
-	uint64_t needed = kib * 1024 > left_out ? kib * 1024 - left_out : 0;
-	if (needed <= memory.bytes)
-		return true;
-	char expected[128];
-	snprintf(expected, sizeof(expected),
-		 "%" PRIu64 " MB of free memory, for a copy of what it has", needed / 1000000);
-	return gh_fail(
-	    err, name, GH_NO_OFFSET, expected, "%" PRIu64 " MB%s", memory.bytes / 1000000,
-	    memory.in_container ? " in this container: ask from outside of it, or in GDB"
-				: ": write its core file with gcore, and ask that elsewhere");
 }
