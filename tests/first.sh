@@ -189,6 +189,64 @@ check_stuck() {
 	end_sample
 }
 
+# typed COMMAND...: what GDB prints where these are typed, in $work/typed; what it prints of goheap's, but for the program, in
+# $work/lines. $gdb_options are GDB's.
+typed() {
+	printf '%s\n' "$@" quit y |
+		timeout -k 5 120 script -qec "TERM=dumb gdb ${gdb_defaults[*]@Q} ${gdb_options[*]@Q} -iex 'jit-reader-load $GOHEAP_SO'" \
+			/dev/null | tr -d '\r' >"$work/typed"
+	sed -nE '/^goheap: go[^ ]* program/d; s/^(\(gdb\) )?(goheap: .*)/\2/p' "$work/typed" >"$work/lines"
+}
+
+# check_gdb: the first lines at a terminal, once for each process, core file and dump; none where nobody asks.
+check_gdb() {
+	local gdb_options=() nothing='^goheap: nothing unusual: memory [0-9.]+ MB, Go heap [0-9.]+ [kM]B, [0-9]+ threads?, 2,001 goroutines$'
+	needs "$name, in GDB" script || return
+	run_until_ready "$directory/troubles.stripped" workers
+	typed "attach $pid" "info threads" "backtrace 1"
+	has "$name, in GDB: nothing unusual" "$(cat "$work/lines")" "$nothing"
+	equal "$name, in GDB: once" 1 "$(wc -l <"$work/lines")"
+	lacks "$name, in GDB: -batch" "$(run_gdb -ex "jit-reader-load $GOHEAP_SO" -p "$pid")" 'nothing unusual'
+	gdb_options=(-p "$pid")
+	typed "info threads"
+	has "$name, in GDB: -p" "$(cat "$work/lines")" "$nothing"
+	gdb_options=(-iex "set \$goheap_first_answer = 0")
+	typed "attach $pid" "backtrace 1"
+	equal "$name, in GDB: turned off" "" "$(cat "$work/lines")"
+	end_sample
+	gdb_options=()
+	typed "file $directory/troubles.stripped" "start workers" "backtrace 1"
+	has "$name, in GDB: a program that it starts" "$(cat "$work/typed")" '^#0  main\.main \(\) at '
+	equal "$name, in GDB: of which nothing is said" "" "$(cat "$work/lines")"
+	run_until_ready "$directory/troubles.stripped" crowd
+	typed "attach $pid" "backtrace 1"
+	has "$name, in GDB: a lock" "$(head -n 1 "$work/lines")" \
+		"^goheap: 10,000 goroutines wait to lock sync\\.Mutex in main\\.handle $at:$(line_of 'mutex.Lock() // they wait').* \\(goheap hang\\)\$"
+	end_sample
+	run_until_ready "$directory/troubles.stripped" off
+	typed "attach $pid" "goheap diagnose"
+	has "$name, in GDB: the collector" "$(head -n 1 "$work/lines")" '^goheap: The collector has never run, and the heap is 10[0-9] MB: .* \(goheap memory\)$'
+	has "$name, in GDB: a large heap" "$(cat "$work/lines")" '^goheap: what holds the heap was not looked at: goheap diagnose$'
+	equal "$name, in GDB: three lines at most" 2 "$(wc -l <"$work/lines")"
+	has "$name, in GDB: goheap diagnose" "$(cat "$work/typed")" '^1\. The collector has never run, '
+	lacks "$name, in GDB: that it debugs the process is no finding" "$(cat "$work/typed")" 'debugger has stopped'
+	end_sample
+	run_until_ready "$directory/troubles.stripped" leaks
+	"$GOHEAP" dump -f "$pid" -o "$work/heapdump" 2>"$work/told"
+	end_sample
+	typed "file $directory/troubles.stripped" "goheap load $work/heapdump"
+	has "$name, in GDB: a heap dump" "$(cat "$work/lines")" '^goheap: 50,000 main\.Item keep [0-9.]+ MB, .* \(goheap suspects\)$'
+}
+
+# check_gdb_core KIND: a core file: its crash, and once. The core is check_crash's.
+check_gdb_core() {
+	local gdb_options=("$directory/crash.stripped" "${core[0]}")
+	[ -e "${core[0]}" ] || return
+	typed "info threads" "backtrace 1"
+	equal "$name, in GDB: the core file of a crash" 1 "$(grep -c '^goheap: goroutine [0-9]* crashed; goheap crash prints its stack$' "$work/lines")"
+	lacks "$name, in GDB: which is nothing usual" "$(cat "$work/lines")" 'It crashed|nothing unusual'
+}
+
 for release in ${RELEASES:-1.19 1.27}; do
 	name="Go $release"
 	goroot=$("$tests/toolchain" "$release") || continue
@@ -208,7 +266,8 @@ for release in ${RELEASES:-1.19 1.27}; do
 		trouble off "The collector has never run, and the heap is 10[0-9] MB: it is off \\(GOGC=off\\).*" memory
 		trouble limit "The memory limit is reached: [0-9.]+ MB of 50\\.3 MB \\(GOMEMLIMIT\\), .*" memory
 		check_dump
-		sample "$name" "$release" crash && check_crash index && check_crash custom
+		check_gdb
+		sample "$name" "$release" crash && check_crash index && check_gdb_core && check_crash custom
 		sample "$name" "$release" requests && check_requests
 		name="Go $release, deadlock"
 		sample "$name" "$release" deadlocks && check_deadlock

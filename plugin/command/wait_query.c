@@ -77,21 +77,37 @@ bool gh_wait_query_begin(struct gh_wait_query *query, struct gh_heap_query *heap
 	return fill(query, pid);
 }
 
-static int answer_query(struct gh_wait_query *query, int (*answer)(struct gh_wait_query *query))
+bool gh_wait_query_begin_alone(struct gh_wait_query *query, const struct gh_options *options,
+			       const struct gh_dump *dump)
 {
-	int status = open_and_fill(query) ? answer(query) : GH_EXIT_INPUT;
+	*query = (struct gh_wait_query){.options = options, .out = stdout, .dump = *dump};
+	return open_and_fill(query);
+}
+
+void gh_wait_query_end(struct gh_wait_query *query)
+{
 	if (query->has_names)
 		gh_names_free(&query->names);
 	if (query->has_heap)
 		gh_heap_free(&query->heap);
 	gh_wait_query_free_found(query);
 	gh_symbols_close(&query->program);
+}
+
+/* Answers on DUMP. */
+static int answer_on(const struct gh_dump *dump, const struct gh_options *options,
+		     int (*answer)(struct gh_wait_query *query))
+{
+	struct gh_wait_query query;
+	int status =
+	    gh_wait_query_begin_alone(&query, options, dump) ? answer(&query) : GH_EXIT_INPUT;
+	gh_wait_query_end(&query);
 	return status;
 }
 
 /* A query about a process whose goroutines are known, and no heap. */
 struct heapless {
-	struct gh_wait_query query;
+	const struct gh_options *options;
 	int (*answer)(struct gh_wait_query *query);
 	int status;
 };
@@ -100,9 +116,9 @@ static bool answer_heapless(struct gh_snapshot *snapshot, struct gh_process *pro
 {
 	struct heapless *heapless = context;
 	struct gh_memory memory = gh_process_memory_of(process);
-	heapless->query.dump = snapshot->dump;
-	heapless->query.dump.memory = &memory;
-	heapless->status = answer_query(&heapless->query, heapless->answer);
+	struct gh_dump dump = snapshot->dump;
+	dump.memory = &memory;
+	heapless->status = answer_on(&dump, heapless->options, heapless->answer);
 	return true;
 }
 
@@ -111,9 +127,7 @@ static int run_heapless(const struct gh_options *options,
 			int (*answer)(struct gh_wait_query *query))
 {
 	struct gh_snapshot snapshot;
-	struct heapless heapless = {.query = {.options = options, .out = stdout},
-				    .answer = answer,
-				    .status = GH_EXIT_INPUT};
+	struct heapless heapless = {.options = options, .answer = answer, .status = GH_EXIT_INPUT};
 	bool shown = gh_snapshot_show(&snapshot, options->file, options->program, answer_heapless,
 				      &heapless);
 	if (shown)
@@ -123,15 +137,15 @@ static int run_heapless(const struct gh_options *options,
 
 int gh_wait_query_run(const struct gh_options *options, int (*answer)(struct gh_wait_query *query))
 {
-	struct gh_wait_query query = {.options = options, .out = stdout};
+	struct gh_dump dump;
 	gh_print_in_blocks();
-	if (!gh_heap_query_dump(&query.dump, options, options->file, false))
+	if (!gh_heap_query_dump(&dump, options, options->file, false))
 		return options->process == NULL && options->program != NULL &&
 			       gh_target_kind(options->file, NULL) == GH_KIND_CORE
 			   ? run_heapless(options, answer)
 			   : GH_EXIT_INPUT;
-	int status = answer_query(&query, answer);
-	gh_dump_close(&query.dump);
+	int status = answer_on(&dump, options, answer);
+	gh_dump_close(&dump);
 	return status;
 }
 

@@ -45,6 +45,12 @@ int gh_wait_query_run(const struct gh_options *options, int (*answer)(struct gh_
  * false. To be freed with gh_wait_query_free_found either way. */
 bool gh_wait_query_begin(struct gh_wait_query *query, struct gh_heap_query *heap, int pid);
 
+/* The same of DUMP, which stays the caller's, and the program that OPTIONS name; the heap is
+ * followed when that is asked for. To be ended with gh_wait_query_end either way. */
+bool gh_wait_query_begin_alone(struct gh_wait_query *query, const struct gh_options *options,
+			       const struct gh_dump *dump);
+void gh_wait_query_end(struct gh_wait_query *query);
+
 /* Frees what QUERY has found of the goroutines. */
 void gh_wait_query_free_found(struct gh_wait_query *query);
 

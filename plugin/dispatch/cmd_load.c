@@ -175,6 +175,7 @@ static bool write_script(const struct job *job, const struct gh_core_program *pr
 	move_sections(script, job, program->entry);
 	gh_threadnames_apply(script);
 	say_what_is_loaded(script, job);
+	gh_script_first(script, job->directory);
 	return gh_script_commit(script, job->directory);
 }
 

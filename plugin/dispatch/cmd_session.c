@@ -1,6 +1,6 @@
 /* goheap session: what goheap.gdb runs whenever GDB's program may be another than before. Reads
  * what _goheap_tell prints there and writes the session's boot.gdb, which GDB then runs. Of a core
- * file it also says what the process crashed of. */
+ * file it also says what the process crashed of, and what else is wrong with it or a process. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -15,6 +15,8 @@
 #include "lib/util/cache_directory.h"
 #include "lib/util/escape.h"
 #include "lib/util/now.h"
+#include "lib/util/number_file.h"
+#include "lib/util/process_list.h"
 #include "plugin/command/command.h"
 #include "plugin/dispatch/dispatch.h"
 #include "plugin/gdb/gdb.h"
@@ -357,26 +359,53 @@ static char *look_at_program(struct job *job)
 	return debug;
 }
 
-/* Says what a core file's process crashed of, once for each. */
-static void tell_crash(struct job *job)
+/* IDENTITY is not what the session's file NAME has, which then has it. */
+static bool is_new(const struct job *job, const char *name, const char *identity)
 {
-	char *path = format("%s/" GH_SESSION_CRASH, job->directory);
-	char *identity = identify(job->told.files.core);
+	char *path = format("%s/%s", job->directory, name);
 	FILE *file = fopen(path, "re");
-	char *told = file != NULL ? read_field(file) : NULL;
+	char *seen = file != NULL ? read_field(file) : NULL;
+	bool found = seen == NULL || strcmp(seen, identity) != 0;
 	if (file != NULL)
 		fclose(file);
-	if (told == NULL || strcmp(told, identity) != 0) {
-		gh_script_crash(job->boot, job->told.files.core, job->told.files.program);
-		file = fopen(path, "we");
-		if (file != NULL) {
-			fprintf(file, "%s%c", identity, '\0');
-			fclose(file);
-		}
+	file = found ? fopen(path, "we") : NULL;
+	if (file != NULL) {
+		fprintf(file, "%s%c", identity, '\0');
+		fclose(file);
 	}
-	free(told);
-	free(identity);
+	free(seen);
 	free(path);
+	return found;
+}
+
+/* GDB has attached to the process PID, and not started it. */
+static bool is_attached(int pid)
+{
+	char path[64];
+	uint64_t parent = 0, tracer = 0;
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	return gh_number_file_read(path, "PPid:", &parent) &&
+	       gh_number_file_read(path, "TracerPid:", &tracer) && tracer != 0 && tracer != parent;
+}
+
+/* Says what a core file's process crashed of, and what is wrong with it or with the process that
+ * GDB has attached to, once for each. */
+static void tell_first(struct job *job)
+{
+	const struct gh_infofiles *files = &job->told.files;
+	struct gh_process_summary process;
+	char *identity = NULL;
+	if (files->core != NULL) {
+		identity = identify(files->core);
+		if (is_new(job, GH_SESSION_CRASH, identity))
+			gh_script_crash(job->boot, files->core, files->program);
+	} else if (files->pid != 0 && is_attached(files->pid) &&
+		   gh_process_summary_read(&process, files->pid)) {
+		identity = format("%d %" PRIu64, files->pid, process.started);
+	}
+	if (identity != NULL && is_new(job, GH_SESSION_FIRST, identity))
+		gh_script_first(job->boot, job->directory);
+	free(identity);
 }
 
 /* Has GDB find the symbols of the Go libraries that the program has, or will. */
@@ -407,9 +436,8 @@ static void write_commands(struct job *job)
 		gh_script_note_program(job->boot, "stale");
 		gh_missing_file_look(&missing, &job->told.files);
 		gh_missing_file_made(job->directory, &job->told.files);
-		if (job->told.files.core != NULL && job->told.files.program != NULL &&
-		    !job->has_dump)
-			tell_crash(job);
+		if (job->told.files.program != NULL && !job->has_dump)
+			tell_first(job);
 		return;
 	}
 	if (!job->has_dump &&
@@ -421,9 +449,9 @@ static void write_commands(struct job *job)
 		write_state(job, debug != NULL ? debug : "");
 		free(debug);
 	}
-	if (job->told.files.core != NULL && !job->has_dump)
-		tell_crash(job);
-	else if (job->told.files.remote)
+	if (!job->has_dump)
+		tell_first(job);
+	if (job->told.files.remote)
 		gh_program_ask_target(job->boot, job->directory, &job->told.files);
 	free(job->identity);
 }

@@ -25,29 +25,6 @@
 /* What tells of a part of a value: the option and its argument, and a type that was not typed. */
 #define PART_WORDS 3
 
-/* Reads where the session's link NAME leads; in BUF. False if there is none. */
-static bool read_link(const char *directory, const char *name, char buf[PATH_MAX])
-{
-	char link[PATH_MAX];
-	snprintf(link, sizeof(link), "%s/%s", directory, name);
-	ssize_t length = readlink(link, buf, PATH_MAX - 1);
-	if (length < 0)
-		return false;
-	buf[length] = '\0';
-	return true;
-}
-
-/* GDB has the core file of the heap dump open. */
-static bool has_dump(const struct gh_infofiles *files, const char *directory)
-{
-	char core[PATH_MAX];
-	struct stat ours;
-	struct stat theirs;
-	snprintf(core, sizeof(core), "%s/" GH_SESSION_CORE, directory);
-	return files->core != NULL && stat(core, &ours) == 0 && stat(files->core, &theirs) == 0 &&
-	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
-}
-
 /* What there is to do. */
 struct job {
 	const char *directory;     /* of the session */
@@ -63,14 +40,14 @@ struct job {
 };
 
 /* Runs the command on SOURCE, if that has a file; one about the heap where that is kept, unless a
- * type tells what is to be printed. */
+ * type tells what is to be printed, or the command also asks the system. */
 static int run(const struct job *job, const struct gh_kept_source *source)
 {
 	char *argv[MAX_WORDS + GH_SQL_WORDS + PART_WORDS + GH_KEPT_ARGUMENTS];
 	const struct gh_command *command = job->command;
 	int argc = gh_kept_arguments(source, command, job->count, job->args, argv);
-	if ((command->gdb.on & GH_ON_DUMP) != 0 && gh_command_takes(command, "names") &&
-	    job->typed.type == NULL)
+	if ((command->gdb.on & (GH_ON_DUMP | GH_ON_SYSTEM)) == GH_ON_DUMP &&
+	    gh_command_takes(command, "names") && job->typed.type == NULL)
 		return gh_keeper_run(job->directory, source, command, argc, argv);
 	return gh_command_run(command, argc, argv);
 }
@@ -90,32 +67,12 @@ static int refuse_dump(const struct job *job)
 	return GH_EXIT_INPUT;
 }
 
-/* Runs it on the heap dump DUMP, that GDB has open. */
-static int run_on_dump(const struct job *job, const char *dump)
-{
-	char program[PATH_MAX];
-	char names[PATH_MAX];
-	struct gh_kept_source source = {.file = dump};
-	if (read_link(job->directory, GH_SESSION_WRITER, program))
-		source.program = program;
-	if (read_link(job->directory, GH_SESSION_NAMES, names))
-		source.names = names;
-	return run(job, &source);
-}
-
 /* Runs it on the process or core file that GDB debugs, as a shell would. */
 static int run_on_system(const struct job *job)
 {
-	char process[16];
-	const struct gh_infofiles *files = &job->files;
-	struct gh_kept_source source = {.program = files->program};
-	snprintf(process, sizeof(process), "%d", files->pid);
-	if (files->pid != 0)
-		source.process = process;
-	else
-		source.file = files->core;
-	if (source.process != NULL || source.file != NULL)
-		return run(job, &source);
+	struct gh_gdb_source source;
+	if (gh_gdb_source_system(&source, &job->files))
+		return run(job, &source.of);
 	fputs("No process of this machine and no core file is debugged.\n", stderr);
 	return GH_EXIT_INPUT;
 }
@@ -123,13 +80,13 @@ static int run_on_system(const struct job *job)
 /* Runs it on what GDB has. */
 static int run_on_files(const struct job *job)
 {
-	char dump[PATH_MAX];
+	struct gh_gdb_source source;
 	const struct gh_infofiles *files = &job->files;
 	bool on_program = (job->command->gdb.on & GH_ON_PROGRAM) != 0;
 	bool on_process = (job->command->gdb.on & GH_ON_PROCESS) != 0;
 	bool debugs = files->program != NULL && files->running;
-	if (has_dump(files, job->directory) && read_link(job->directory, GH_SESSION_DUMP, dump))
-		return (job->command->gdb.on & GH_ON_DUMP) != 0 ? run_on_dump(job, dump)
+	if (gh_gdb_source_dump(&source, job->directory, files))
+		return (job->command->gdb.on & GH_ON_DUMP) != 0 ? run(job, &source.of)
 								: refuse_dump(job);
 	if ((job->command->gdb.on & GH_ON_SYSTEM) != 0)
 		return run_on_system(job);

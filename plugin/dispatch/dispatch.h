@@ -1,12 +1,14 @@
 /* The commands that only goheap in GDB runs, and commands typed in GDB.
  *
  * - cmd_*.c: those commands; cmd_bodies.c: what the commands that step need; crash_lines.c: what is
- *   said of a core file that is opened;
- * - dispatch.c, dispatch_live.c: finds and runs what was typed; keeper.c: in the process that keeps
- *   the heap for a GDB;
+ *   said of a core file that is opened; cmd_first.c: what is wrong with what is opened;
+ * - dispatch.c, dispatch_live.c: finds and runs what was typed; gdb_source.c: on what; keeper.c: in
+ * the process that keeps the heap for a GDB;
  * - print_words.c, print_answers.c: what `goheap print' was given, and what GDB says of it. */
 #ifndef GH_PLUGIN_DISPATCH_DISPATCH_H
 #define GH_PLUGIN_DISPATCH_DISPATCH_H
+
+#include <limits.h>
 
 #include "plugin/command/command.h"
 #include "plugin/command/kept.h"
@@ -74,6 +76,23 @@ bool gh_print_answers_refuse(const struct gh_print_answers *answers,
 /* The expression of PRINT, which is of that TYPE to GDB, is the value that is to be printed; else
  * it tells where that is. */
 bool gh_print_is_value(const struct gh_print_words *print, const char *type);
+
+/* What GDB has, as a command is run on it. */
+struct gh_gdb_source {
+	struct gh_kept_source of; /* its strings are below, or GDB's files */
+	char dump[PATH_MAX];
+	char program[PATH_MAX];
+	char names[PATH_MAX];
+	char process[16];
+};
+
+/* Fills SOURCE with the heap dump that is loaded, if FILES, what GDB has open, are of one.
+ * DIRECTORY is the session's. False if none is. */
+bool gh_gdb_source_dump(struct gh_gdb_source *source, const char *directory,
+			const struct gh_infofiles *files);
+
+/* Fills it with the process of this machine, or the core file, of FILES. False if there is none. */
+bool gh_gdb_source_system(struct gh_gdb_source *source, const struct gh_infofiles *files);
 
 /* Commands on what GDB debugs: a process, live or in a core file. */
 

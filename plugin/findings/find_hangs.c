@@ -421,7 +421,8 @@ void gh_find_hangs(struct gh_diagnosis *diagnosis, struct gh_wait_query *query)
 	find_deadlocks(diagnosis, query);
 	find_left(diagnosis, query);
 	/* Without roots nothing would be reached. */
-	if (!gh_heap_query_lacks_roots(&query->dump) && gh_wait_find_leaked(&leaked, query)) {
+	if (!diagnosis->left_heap && !gh_heap_query_lacks_roots(&query->dump) &&
+	    gh_wait_find_leaked(&leaked, query)) {
 		diagnosis->figures.leaked = leaked.count;
 		gh_leaked_leave_out(&leaked, query);
 		find_leaked(diagnosis, query, &leaked);

@@ -185,9 +185,12 @@ static void find_holder(struct gh_diagnosis *diagnosis, struct gh_heap_query *he
 	gh_suspects_free(&suspects);
 }
 
-void gh_find_memory(struct gh_diagnosis *diagnosis, struct gh_heap_query *heap)
+void gh_find_memory(struct gh_diagnosis *diagnosis, const struct gh_dump *dump,
+		    struct gh_heap_query *heap)
 {
-	diagnosis->figures.heap = gh_heap_go_bytes(&heap->heap);
+	diagnosis->figures.heap = heap != NULL               ? gh_heap_go_bytes(&heap->heap)
+				  : diagnosis->has_footprint ? diagnosis->footprint.objects
+							     : dump->objects.bytes;
 	if (diagnosis->has_footprint) {
 		find_most(diagnosis, GH_FINDING_MALLOC, GH_FOOTPRINT_MALLOC, LARGE,
 			  "malloc's: C code has them, and no Go value is there");
@@ -204,5 +207,6 @@ void gh_find_memory(struct gh_diagnosis *diagnosis, struct gh_heap_query *heap)
 			  "free memory that the Go heap keeps: it was as large once");
 		find_collector(diagnosis);
 	}
-	find_holder(diagnosis, heap);
+	if (heap != NULL)
+		find_holder(diagnosis, heap);
 }

@@ -9,6 +9,7 @@
 #include "lib/util/number_file.h"
 #include "plugin/command/wait_query.h"
 #include "plugin/findings/findings.h"
+#include "plugin/gdb/gdb.h"
 #include "plugin/hang/hang.h"
 
 /* Go has one for each processor that it uses, and for each call that blocks. */
@@ -20,12 +21,13 @@
 /* A thread that waits for a disk is in the kernel, too, but not for so long, in ns. */
 #define STUCK_LEAST UINT64_C(1000000000)
 
+/* Adds that it is stopped. Whoever asks in GDB knows that GDB has stopped it. */
 static void find_stopped(struct gh_diagnosis *diagnosis)
 {
 	const struct gh_thread_states *threads = &diagnosis->threads;
 	char path[64];
 	uint64_t tracer = 0;
-	if (threads->stopped == 0 && threads->traced == 0)
+	if (threads->stopped == 0 && (threads->traced == 0 || getenv(GH_SESSION_VARIABLE) != NULL))
 		return;
 	FILE *out = gh_finding_begin(diagnosis, GH_FINDING_STOPPED, threads->stopped);
 	if (out == NULL)

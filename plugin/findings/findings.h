@@ -1,5 +1,6 @@
 /* What is wrong with a process, core file or heap dump.
  *
+ * - diagnosis.c: what is looked at, and all that is wrong with it;
  * - findings.c: the list of findings; find_hangs.c, find_threads.c, find_memory.c: who adds to it;
  *   finalizer_queue.c: blocked finalizers; deep_stack.c: a stack that is out of proportion;
  * - suspects.c: what may leak; suspects_text.c: how that is worded; suspect_unused.c: what slices
@@ -9,6 +10,7 @@
 #define GH_PLUGIN_FINDINGS_FINDINGS_H
 
 #include "lib/trace/trace.h"
+#include "lib/util/process_list.h"
 #include "plugin/hang/hang.h"
 
 /* The first answer about a process, core file or heap dump: what it is, and what is wrong with it.
@@ -64,8 +66,10 @@ struct gh_figures {
 
 struct gh_diagnosis {
 	const struct gh_options *options;
-	int pid;                       /* of a process that runs; 0 of others */
-	uint64_t now;                  /* when that was copied, in ns since 1970 */
+	bool brief;     /* no large heap is looked at, and whoever debugs the process asks */
+	bool left_heap; /* it was large */
+	int pid;        /* of a process that runs; 0 of others */
+	uint64_t now;   /* when that was copied, in ns since 1970 */
 	struct gh_footprint footprint; /* zeros unless: */
 	bool has_footprint;
 	struct gh_thread_states threads; /* count 0 if they are not known */
@@ -75,6 +79,41 @@ struct gh_diagnosis {
 	FILE *out;              /* its sentence; NULL if memory ran out, or none is open */
 	size_t size;            /* private: of that */
 };
+
+/* What is looked at, as a row of JSON. */
+struct gh_about {
+	const char *part;
+	const char *kind;    /* "process", "core file", "heap dump" */
+	const char *file;    /* NULL of a process */
+	const char *program; /* NULL if it is not known, as all of these: */
+	const char *version; /* of Go */
+	const char *machine;
+	const char *module;
+	const char *module_version;
+	const char *user;
+	const char *container;
+	struct gh_known pid;
+	struct gh_known started; /* seconds since the epoch */
+	struct gh_known resident;
+	uint64_t heap;
+	struct gh_known threads;
+	uint64_t goroutines;
+	struct gh_known paused; /* ns */
+	bool lacks_program;     /* what is in its program is not known */
+	bool lacks_roots;       /* a heap dump is cut off before them */
+
+	char program_text[PATH_MAX];
+	char version_text[64];
+	char machine_text[32];
+	char user_text[GH_USER_TEXT];
+	char container_text[GH_CONTAINER_TEXT];
+	struct gh_buildinfo info; /* owned */
+};
+
+/* Looks at what the OPTIONS of DIAGNOSIS name, which is of KIND, and finds what is wrong with it,
+ * the gravest first. On failure prints the error and returns false. To be freed either way. */
+bool gh_diagnose(struct gh_diagnosis *diagnosis, struct gh_about *about, enum gh_target_kind kind);
+void gh_diagnosis_free(struct gh_diagnosis *diagnosis, struct gh_about *about);
 
 /* Begins a finding, whose sentence the caller writes to what this returns, fit for a person. NULL
  * if memory ran out: there is nothing to write, and nothing to end. */
@@ -94,8 +133,10 @@ void gh_findings_free(struct gh_findings *findings);
 /* Adds what is wrong with the goroutines of QUERY. */
 void gh_find_hangs(struct gh_diagnosis *diagnosis, struct gh_wait_query *query);
 
-/* Adds what is wrong with the memory of HEAP, and the collector. */
-void gh_find_memory(struct gh_diagnosis *diagnosis, struct gh_heap_query *heap);
+/* Adds what is wrong with the memory of DUMP, and the collector; and what holds its HEAP, unless
+ * that is NULL. */
+void gh_find_memory(struct gh_diagnosis *diagnosis, const struct gh_dump *dump,
+		    struct gh_heap_query *heap);
 
 /* Adds what is wrong with the threads and descriptors of a process that runs; the goroutines of
  * QUERY say what the threads do. */

@@ -49,12 +49,10 @@
 #define GH_PROGRAM_VARIABLE "GOHEAP_PROGRAM"
 
 /* What `goheap load' leaves in the directory for as long as GDB has its core file open. */
-#define GH_SESSION_CORE "dump.core" /* the core file */
-#define GH_SESSION_FRAMES                                                                          \
-	"dump.frames" /* the callers of its frames, for goheap.so; or those of the goroutine       \
-		   that was chosen in a process */
-#define GH_SESSION_DEBUG "dump.debug" /* symbols, with the variables of its frames */
-#define GH_SESSION_DUMP  "dump"       /* a link to the heap dump */
+#define GH_SESSION_CORE   "dump.core"   /* the core file */
+#define GH_SESSION_FRAMES "dump.frames" /* its callers, or those of the goroutine chosen */
+#define GH_SESSION_DEBUG  "dump.debug"  /* symbols, with the variables of its frames */
+#define GH_SESSION_DUMP   "dump"        /* a link to the heap dump */
 /* Links to the program that wrote it, if that is known, and to what that was before it was
  * stripped, if that is given. */
 #define GH_SESSION_WRITER "dump.program"
@@ -90,8 +88,9 @@ void gh_session_value_free(struct gh_session_value *value);
  * that was found for it, "" if none is to be. Both end with a NUL. */
 #define GH_SESSION_STATE "state"
 
-/* The identity of the core file whose crash has been told of, and a space and its path. */
+/* The identities of the core file whose crash, and of what is wrong with which, has been told. */
 #define GH_SESSION_CRASH "crash"
+#define GH_SESSION_FIRST "first"
 
 /* What is there when the program's own file is out of GDB's reach. */
 #define GH_SESSION_PROGRAM  "program"  /* a copy of it */
@@ -127,6 +126,10 @@ void gh_script_presence(FILE *script);
 
 /* Has GDB take its symbols, a Go program's, from FILE in place of those it has. */
 void gh_script_symbols(FILE *script, const char *file);
+
+/* Has GDB print what is wrong with what it has, if a person uses it: there is a file TERMINAL. */
+#define GH_SESSION_TERMINAL "terminal"
+void gh_script_first(FILE *script, const char *directory);
 
 /* Has GDB print by COMMAND into `goheap ARGUMENTS' and run the script that this writes. */
 void gh_script_go_on(FILE *script, const char *command, const char *arguments);

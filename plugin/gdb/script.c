@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "lib/util/error.h"
 #include "lib/util/escape.h"
@@ -79,6 +80,17 @@ void gh_script_symbols(FILE *script, const char *file)
 	/* A Go program's stack does not begin with main.main, as its own tracebacks show. */
 	fputs("set backtrace past-main on\n", script);
 	gh_script_file(script, "with print symbol-loading off -- symbol-file", file);
+}
+
+void gh_script_first(FILE *script, const char *directory)
+{
+	char *path = name_in(directory, GH_SESSION_TERMINAL);
+	if (path != NULL && access(path, F_OK) == 0) {
+		fputs("if $goheap_first_answer\n", script);
+		gh_script_go_on(script, "info files", "first");
+		fputs("end\n", script);
+	}
+	free(path);
 }
 
 void gh_script_go_on(FILE *script, const char *command, const char *arguments)

@@ -135,6 +135,34 @@ static bool move_to_place(int fd)
 	return moved == GH_SESSION_FD;
 }
 
+/* GDB is to run commands and end: -batch, or more of that word. */
+static bool is_batch(void)
+{
+	char words[4096];
+	FILE *file = fopen("/proc/self/cmdline", "re");
+	size_t size = file != NULL ? fread(words, 1, sizeof(words) - 1, file) : 0;
+	if (file != NULL)
+		fclose(file);
+	words[size] = '\0';
+	for (const char *word = words; word < words + size; word += strlen(word) + 1) {
+		word += *word == '-';
+		if (strncmp(word, "-batch", 6) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Notes in the session's directory that a person uses GDB. */
+static void note_terminal(void)
+{
+	int fd = -1;
+	if (isatty(STDIN_FILENO) && !is_batch())
+		fd = openat(GH_SESSION_FD, GH_SESSION_TERMINAL, O_WRONLY | O_CREAT | O_CLOEXEC,
+			    0600);
+	if (fd >= 0)
+		close(fd);
+}
+
 /* An outer GDB's session may be in the environment. */
 static void clear_environment(void)
 {
@@ -161,6 +189,8 @@ const char *gh_session_open(struct gh_session *session, const char *program)
 		problem = GH_OUT_OF_MEMORY;
 	if (problem != NULL)
 		gh_session_close(session);
+	else
+		note_terminal();
 	return problem;
 }
 
