@@ -116,6 +116,7 @@ run_commands() {
 		symbolize) arguments=(server /dev/null) ;;
 		frame) arguments=(-e shop after.heapdump 1) ;;
 		funcs | lines) arguments=(server) ;;
+		probes) arguments=(server main.leaf) ;;
 		objects | path | print | reachable | referrers) arguments=(-e shop after.heapdump "$address") ;;
 		*) arguments=(after.heapdump) ;;
 		esac

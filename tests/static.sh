@@ -51,6 +51,7 @@ arguments() {
 	diff) words=(dump "$@") ;;
 	addr2line) words=(-e app -f "$entry") ;;
 	ps) words=() ;;
+	probes) words=("$@" main.main) ;;
 	debug | unstrip | dump | core | pprof | hprof | report) words=("$@" -o out/made) ;;
 	# Another build is not made here: one that is given is.
 	twin) words=("$@" --names app) ;;

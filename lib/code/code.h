@@ -6,7 +6,8 @@
  *   of which types those of methods are;
  * - results.c: where parameters and results are by their types;
  * - call_site.c, safepoint.c: calls, and which of them have stack maps;
- * - control_flow.c: how control goes on after an instruction;
+ * - control_flow.c: how control goes on after an instruction; probe_places.c: where probes on a
+ *   function go;
  * - only_moves.c: whether instructions do no more than move data, as those that start no statement;
  * - unwind_class.c: which functions switch stacks, end one, or are a signal's frame;
  *   injected_call.c: those that debuggers call;
@@ -195,6 +196,8 @@ struct gh_flow {
 	uint64_t target; /* that it may jump to; 0 if there is none */
 	uint64_t callee; /* that it calls; 0 if it calls none, or one that it does not name: */
 	bool indirect;   /* it calls what a register or a word of memory says */
+	bool returns;    /* it is a function's return */
+	size_t size;     /* of the instruction, in bytes; 0 if it is not known */
 };
 
 /* Reads that of the instruction at ADDRESS, whose SIZE bytes, and those after it, are at CODE.
@@ -202,6 +205,23 @@ struct gh_flow {
  * and arm64 it never is. */
 bool gh_flow_read(struct gh_flow *flow, const struct gh_arch *arch, const uint8_t *code,
 		  size_t size, uint64_t address);
+
+/* Places for probes on a function. */
+struct gh_probe_places {
+	uint64_t entry; /* address that each call passes once, where arguments are still where they
+			   were at the function's entry: behind the stack check, after which that
+			   is begun again on a larger stack */
+	int32_t depth;  /* of SP there below the CFA, in bytes */
+	bool is_whole;  /* all instructions are known: else there may be more of the following */
+	bool loops;     /* a loop comes by ENTRY, too */
+	bool leaves;    /* it ends by a jump to another function, too */
+	struct GH_VECTOR(uint64_t) returns; /* addresses of its return instructions, ascending */
+};
+
+/* Finds those of FUNC, where gh_flow_read knows the machine. False if memory ran out; in any case
+ * the returns are to be freed. */
+bool gh_probe_places_find(struct gh_probe_places *places, const struct gh_pclntab *tab,
+			  const struct gh_func *func);
 
 /* Functions whose calls are safepoints: the compiler tells which words of the caller's frame hold
  * pointers. The fields are private. */

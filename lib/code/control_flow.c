@@ -20,6 +20,7 @@ static bool read_x86(struct gh_flow *flow, const uint8_t *code, size_t size, uin
 	if (!gh_x86_decode(&ins, code, size, is_64_bit))
 		return false;
 	uint64_t after = address + ins.length;
+	flow->size = ins.length;
 	uint64_t target = after + (uint64_t)(int64_t)ins.immediate;
 	unsigned opcode = ins.opcode;
 	flow->after = after;
@@ -34,6 +35,7 @@ static bool read_x86(struct gh_flow *flow, const uint8_t *code, size_t size, uin
 		flow->indirect = true;
 	} else if (opcode == RET || opcode == INT3 || opcode == UD2) {
 		flow->after = 0;
+		flow->returns = opcode == RET;
 	} else if (opcode == GH_X86_GROUP_5 && (ins.modrm & GH_X86_REG) == GROUP_5_JMP) {
 		return false;
 	}
@@ -44,6 +46,7 @@ static bool read_x86(struct gh_flow *flow, const uint8_t *code, size_t size, uin
 static bool read_arm64(struct gh_flow *flow, uint32_t code, uint64_t address)
 {
 	flow->after = address + 4;
+	flow->size = 4;
 	if ((code & 0x7c000000) == 0x14000000) { /* B, BL */
 		uint64_t target = address + 4 * gh_sign_extend(code, 26);
 		bool is_call = code >> 31 != 0;
@@ -57,6 +60,7 @@ static bool read_arm64(struct gh_flow *flow, uint32_t code, uint64_t address)
 	} else if ((code & 0xfffffc1f) == 0xd65f0000 || (code & 0xffe0001f) == 0xd4200000 ||
 		   code >> 16 == 0) { /* RET, BRK, UDF */
 		flow->after = 0;
+		flow->returns = (code & 0xfffffc1f) == 0xd65f0000;
 	} else if ((code & 0xfffffc1f) == 0xd63f0000) { /* BLR */
 		flow->indirect = true;
 	} else if ((code & 0xfffffc1f) == 0xd61f0000) { /* BR */

@@ -118,6 +118,8 @@ static const struct gh_arch arches[] = {
 		    .first_float = 17,
 		    .dwarf = (const uint8_t[]){0, 3, 2, 5, 4, 8, 9, 10, 11},
 		    .first = "RAX, RBX and RCX"},
+	.uprobe_registers = "ax dx cx bx si di bp sp r8 r9 r10 r11 r12 r13 r14 r15 ip ",
+	.bpftrace_registers = "ax dx cx bx si di bp sp r8 r9 r10 r11 r12 r13 r14 r15 ip ",
     },
     {
 	.goarch = "arm",
@@ -187,6 +189,10 @@ static const struct gh_arch arches[] = {
 		    .dwarf =
 			(const uint8_t[]){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
 		    .first = "X0, X1 and X2"},
+	.uprobe_registers = "x0 x1 x2 x3 x4 x5 x6 x7 x8 x9 x10 x11 x12 x13 x14 x15 x16 x17 "
+			    "x18 x19 x20 x21 x22 x23 x24 x25 x26 x27 x28 x29 x30 sp pc ",
+	.bpftrace_registers = "r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 r10 r11 r12 r13 r14 r15 r16 r17 "
+			      "r18 r19 r20 r21 r22 r23 r24 r25 r26 r27 r28 r29 r30 sp pc ",
     },
     {
 	.goarch = "loong64",

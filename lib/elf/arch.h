@@ -137,6 +137,10 @@ struct gh_arch {
 	   the caller's in them, in any release. */
 	struct gh_register_run arg_registers[GH_MAX_REGISTER_RUNS];
 	struct gh_passing passing;
+	/* The registers by DWARF number, each with a space behind it, as the kernel names them
+	   where uprobes are defined, and as bpftrace does; NULL where goheap makes no probes. */
+	const char *uprobe_registers;
+	const char *bpftrace_registers;
 };
 
 /* The architecture of an ELF file of this e_machine, class (4 or 8 byte pointers) and byte

@@ -99,6 +99,9 @@ bool gh_image_section_cursor(const struct gh_image *image, const struct gh_secti
  * contents. False if no loadable segment's file contents hold VADDR. */
 bool gh_image_at(const struct gh_image *image, uint64_t vaddr, struct gh_cursor *cur);
 
+/* The offset in the file of what is at the address VADDR; 0 if it is not in the file. */
+uint64_t gh_image_offset(const struct gh_image *image, uint64_t vaddr);
+
 /* The file has DWARF of its own: it is not stripped of it. */
 bool gh_image_has_dwarf(const struct gh_image *image);
 

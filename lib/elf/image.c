@@ -317,6 +317,12 @@ bool gh_image_at(const struct gh_image *image, uint64_t vaddr, struct gh_cursor 
 	return true;
 }
 
+uint64_t gh_image_offset(const struct gh_image *image, uint64_t vaddr)
+{
+	struct gh_cursor cur;
+	return gh_image_at(image, vaddr, &cur) ? cur.offset : 0;
+}
+
 bool gh_image_is_pie(const struct gh_image *image)
 {
 	return image->header.e_type == ET_DYN;

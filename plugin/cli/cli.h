@@ -6,6 +6,8 @@
  *   first answer about a program;
  * - static_program.c: functions of the C library, and of libraries that are loaded, in the static
  * program (static_program.h), which static-libraries takes out of their static forms;
+ * - probe_values.c, probe_script.c: the arguments and results of functions that are probed, and the
+ *   script for bpftrace;
  * - twin_recipe.c, twin_build.c: how a program was built, and its build again (twin_build.h);
  * - web_question.c, web_heap.c: what the page of goheap web asks, and of which heap
  *   (web_question.h). */
@@ -43,5 +45,69 @@ void gh_profile_close(struct gh_profile *profile);
 
 /* Describes the program that OPTIONS name, and who runs it. The exit status. */
 int gh_program_describe(const struct gh_options *options);
+
+/* Functions that are probed. */
+
+/* A word of an argument or a result. */
+struct gh_probe_word {
+	enum gh_arg_where where;
+	uint64_t offset; /* in the value, in bytes */
+	uint64_t place;  /* in memory: above the CFA, in bytes */
+	uint8_t number;  /* of the register, as DWARF numbers them */
+	uint8_t size;    /* in bytes: 1, 2, 4 or 8 */
+	bool is_pointer; /* known to be one */
+	bool is_float;   /* the register is one for floating-point numbers */
+};
+
+struct gh_probe_value {
+	uint32_t type;   /* its number; GH_NO_RTYPE if it is not known */
+	unsigned number; /* of the argument, from 0 */
+	size_t first;    /* of its words */
+	size_t count;
+	bool guessed; /* where it would be if what is before it, and it, are no floating-point
+			 numbers or arrays */
+};
+
+struct gh_probe_values {
+	struct GH_VECTOR(struct gh_probe_word) words;
+	struct GH_VECTOR(struct gh_probe_value) items;
+	bool is_cut;  /* there are more that are not known */
+	bool guessed; /* the registers that first results would be in: there may be fewer */
+};
+
+#define GH_PROBE_EVENT 56 /* bytes of an event's name, with its NUL */
+
+struct gh_probe {
+	struct gh_func func;
+	const char *name;           /* in the program */
+	char event[GH_PROBE_EVENT]; /* letters, digits and underlines; each once */
+	struct gh_probe_places places;
+	struct gh_probe_values arguments;
+	struct gh_probe_values results;
+};
+
+struct gh_probes {
+	const struct gh_options *options;
+	struct gh_program program;
+	struct gh_rtypes types;
+	struct gh_signatures signatures; /* of its methods */
+	bool methods_told;               /* signatures tell where arguments are */
+	char path[PATH_MAX];             /* of the program: of the characters of GH_PROBE_PATH */
+	int pid;                         /* of the only process that is probed; 0: of any */
+	struct GH_VECTOR(struct gh_probe) list;
+};
+
+/* The characters that no shell and no tool for probes takes for anything else. */
+#define GH_PROBE_PATH "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+"
+
+/* Finds the arguments and results of PROBE. What memory ran out for shows in their vectors. */
+void gh_probe_values_find(struct gh_probe *probe, const struct gh_probes *probes);
+
+/* The name of register NUMBER, as DWARF numbers them, in NAMES; of LENGTH bytes. "" if it has none.
+ */
+const char *gh_probe_register(const char *names, unsigned number, int *length);
+
+/* Prints the script for bpftrace. False if memory ran out. */
+bool gh_probe_script_print(const struct gh_probes *probes);
 
 #endif

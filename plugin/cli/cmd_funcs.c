@@ -11,7 +11,9 @@ struct row {
 	uint64_t entry, end; /* addresses; one past the last instruction */
 	const char *name;    /* in the image */
 	const char *file;    /* in the image; "" if unknown */
-	int32_t line; /* of the func keyword or, before Go 1.20, of the entry; 0 if unknown */
+	int32_t line;    /* of the func keyword or, before Go 1.20, of the entry; 0 if unknown */
+	uint64_t offset; /* of the entry in the file, in bytes */
+	const struct gh_probe_places *places; /* of its returns */
 };
 
 /* MAP is at the start of FUNC. */
@@ -24,6 +26,7 @@ static struct row make_row(const struct gh_pclntab *tab, const struct gh_func *f
 	    .name = gh_pclntab_name(tab, func->name),
 	    .file = "",
 	    .line = func->start_line,
+	    .offset = gh_image_offset(tab->image, func->entry),
 	};
 	struct gh_range range;
 	if (gh_sourcemap_next(map, &range)) {
@@ -36,22 +39,70 @@ static struct row make_row(const struct gh_pclntab *tab, const struct gh_func *f
 }
 
 static const struct gh_column columns[] = {
-    {"entry", GH_COL_ADDRESS(struct row, entry)}, {"end", GH_COL_ADDRESS(struct row, end)},
-    {"name", GH_COL_NAME(struct row, name)},      {"file", GH_COL_FILE(struct row, file)},
-    {"line", GH_COL_LINE(struct row, line)},      {0},
+    {"entry", GH_COL_ADDRESS(struct row, entry)},
+    {"end", GH_COL_ADDRESS(struct row, end)},
+    {"name", GH_COL_NAME(struct row, name)},
+    {"file", GH_COL_FILE(struct row, file)},
+    {"line", GH_COL_LINE(struct row, line)},
+    {"offset", GH_COL_ADDRESS(struct row, offset), .only = GH_IN_JSON},
+    {0},
 };
+
+/* A return instruction. */
+struct return_row {
+	uint64_t address, offset;
+};
+
+static void print_return_list(struct gh_emit *emit, const void *member)
+{
+	static const struct gh_column places[] = {
+	    {"address", GH_COL_ADDRESS(struct return_row, address)},
+	    {"offset", GH_COL_ADDRESS(struct return_row, offset)},
+	    {0},
+	};
+	const struct row *row = member;
+	for (size_t i = 0; i < row->places->returns.count; i++) {
+		uint64_t address = row->places->returns.items[i];
+		/* A function is in one segment. */
+		struct return_row place = {address, row->offset + address - row->entry};
+		gh_emit_item(emit, places, &place);
+	}
+}
+
+/* Prints the return instructions of FUNC as a value of ROW, if its code is known. *LEFT is how many
+ * bytes of code may still be read: functions of a crafted program may share theirs. */
+static void print_returns(struct gh_emit *emit, struct row *row, const struct gh_pclntab *tab,
+			  const struct gh_func *func, uint64_t *left)
+{
+	static const struct gh_column returns[] = {{"returns", GH_COL_LIST(print_return_list)},
+						   {0}};
+	struct gh_probe_places places;
+	if (func->end - func->entry > *left)
+		return;
+	*left -= func->end - func->entry;
+	row->places = &places;
+	if (!gh_probe_places_find(&places, tab, func))
+		gh_leave_out();
+	else if (places.is_whole)
+		gh_emit_values(emit, returns, row);
+	gh_vector_free(&places.returns);
+}
 
 static bool print_functions(struct gh_program *program, bool json)
 {
 	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, NULL, json);
 	struct gh_sourcemap map = {0};
 	struct gh_func func;
+	uint64_t left = program->image.size;
 	size_t i = 0;
 	for (; i < program->tab.nfunc && gh_program_walk(program, i, &func, &map); i++) {
 		struct row row = make_row(&program->tab, &func, &map);
 		gh_program_take_names(program, gh_escape_name_length(row.name) +
 						   gh_escape_name_length(row.file));
-		gh_emit_row(&emit, columns, &row);
+		gh_emit_values(&emit, columns, &row);
+		if (json)
+			print_returns(&emit, &row, &program->tab, &func, &left);
+		gh_emit_end(&emit);
 	}
 	gh_sourcemap_free(&map);
 	return i == program->tab.nfunc;

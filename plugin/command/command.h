@@ -3,7 +3,8 @@
  * - commands.def, tasks.def: the lists of commands and of tasks; options.c: what a command line
  * says; exit.c: how the program ends; nearest.c: commands that a mistyped name may be meant for;
  * - target.c: the kind of what is looked at; find_program.c: its program; named_process.c:
- * processes by number or program name; foreign.c: what is said where nothing is Go's;
+ * processes by number or program name; named_functions.c: functions by the names that people type;
+ * foreign.c: what is said where nothing is Go's;
  * - heap_query.c: a question about a heap (heap_query.h); wait_query.c: one about what goroutines
  *   wait for (wait_query.h);
  * - kept.c, answers.c: what is kept from one question to the next; prompt.c, sql_prompt.c: goheap's
@@ -112,6 +113,8 @@ struct gh_options {
 	bool no_dump;       /* watch: keep no heap dumps */
 	bool network;       /* twin: modules and toolchains may be fetched */
 	bool print;         /* twin: print the command alone */
+	bool returns;       /* probes: on the functions' returns, too */
+	bool latency;       /* probes: count how long calls take */
 };
 
 /* How the argument of an option is read. */
@@ -281,6 +284,20 @@ bool gh_options_check_output(const struct gh_options *options);
  * program that one process runs, whose number is put in NUMBER and told. NULL if no process has
  * that name. Exits, as on a usage error, after listing them if several have it. */
 const char *gh_named_process(const char *name, char number[GH_PID_TEXT]);
+
+/* Functions of a program that a name may stand for: its own, or one as goheap break takes it. */
+struct gh_named_functions {
+	struct GH_VECTOR(const char *) names; /* of these, each once; in the program */
+	bool all; /* the name has "[...]" for type arguments: it stands for all of them */
+};
+
+/* Finds those of PROGRAM that WANTED may stand for, inlined ones, too. False, after it printed why,
+ * if the program cannot be read. The names are to be freed either way. */
+bool gh_named_functions_find(struct gh_named_functions *found, const struct gh_program *program,
+			     const char *wanted);
+
+/* WANTED stands for one function, or for all that were FOUND. Else says so. */
+bool gh_named_functions_settle(const struct gh_named_functions *found, const char *wanted);
 
 #define GH_USER_TEXT 64 /* bytes that a user's name takes as text */
 
