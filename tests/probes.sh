@@ -106,7 +106,7 @@ calls() {
 		}
 		END { for (goroutine in depth) if (depth[goroutine] > 0) print goroutine " has not returned" }' |
 		# Words that the program prints are left; of floating-point numbers there are none.
-		sed -E -e 's/\?//g; s/ len [0-9]+//g' -e 's/^(main\.(area|deep|guarded|many).*) = ax=(-?[0-9]+) .*/\1 = \3/' \
+		sed -E -e 's/\?//g; s/ len [0-9]+//g' -e 's/^(main\.(area|deep|guarded|many).*) = (ax|r0)=(-?[0-9]+) .*/\1 = \4/' \
 			-e 's/^(main\.many)\(arg0=(-?[0-9]+),.*\) = /\1 \2 = /' -e 's/\(arg0=0x[0-9a-f]+, /(/; s/\(arg1=, arg2=/(arg2=/' \
 			-e 's/, \(([^)]*)\) \{0x[0-9a-f]+, 0x[0-9a-f]+\}$/ \1/; s/ $/ nil/' -e 's/\(arg[0-9]=/ /; s/, arg[0-9]=/ /g; s/\) = / = /' \
 			-e 's/(= [0-9]+), "/\1 "/' | sort

@@ -86,7 +86,8 @@ static bool flows(const char *goarch, const char *code, size_t size, struct gh_f
 	struct gh_flow flow;
 	return gh_flow_read(&flow, gh_arch_by_name(goarch), (const uint8_t *)code, size, 0x10000) &&
 	       flow.after == expected.after && flow.target == expected.target &&
-	       flow.callee == expected.callee && flow.indirect == expected.indirect;
+	       flow.callee == expected.callee && flow.indirect == expected.indirect &&
+	       flow.returns == expected.returns;
 }
 #define FLOWS(goarch, code, ...)                                                                   \
 	flows(goarch, code, sizeof(code) - 1, (struct gh_flow){__VA_ARGS__})
@@ -100,7 +101,7 @@ START_TEST(flow_of_each_machine)
 	ck_assert(FLOWS("amd64", "\xe3\x02", .after = 0x10002, .target = 0x10004)); /* JRCXZ */
 	ck_assert(FLOWS("386", "\xe8\x0b\0\0\0", .after = 0x10005, .callee = 0x10010));
 	ck_assert(FLOWS("amd64", "\xff\xd0", .after = 0x10002, .indirect = true));
-	ck_assert(FLOWS("amd64", "\xc3", .after = 0));
+	ck_assert(FLOWS("amd64", "\xc3", .returns = true));
 	ck_assert(FLOWS("amd64", "\x0f\x0b", .after = 0)); /* UD2 */
 	ck_assert(!FLOWS("amd64", "\xff\xe0", .after = 0));
 	ck_assert(FLOWS("arm64", "\x02\0\0\x94", .after = 0x10004, .callee = 0x10008));
@@ -109,8 +110,8 @@ START_TEST(flow_of_each_machine)
 	ck_assert(FLOWS("arm64", "\x41\0\0\x54", .after = 0x10004, .target = 0x10008)); /* B.NE */
 	ck_assert(FLOWS("arm64", "\x40\0\0\x36", .after = 0x10004, .target = 0x10008)); /* TBZ */
 	ck_assert(FLOWS("arm64", "\0\0\x3f\xd6", .after = 0x10004, .indirect = true));
-	ck_assert(FLOWS("arm64", "\xc0\x03\x5f\xd6", .after = 0)); /* RET */
-	ck_assert(!FLOWS("arm64", "\0\0\x1f\xd6", .after = 0));    /* BR */
+	ck_assert(FLOWS("arm64", "\xc0\x03\x5f\xd6", .returns = true)); /* RET */
+	ck_assert(!FLOWS("arm64", "\0\0\x1f\xd6", .after = 0));         /* BR */
 	/* Cut off, and of a machine that it is not known of. */
 	ck_assert(!gh_flow_read(&flow, gh_arch_by_name("arm64"), (const uint8_t *)"\x1f\x20\x03", 3,
 				0x10000));

@@ -290,6 +290,72 @@ START_TEST(frame_pointers_are_saved_before_the_frame_or_in_it)
 }
 END_TEST
 
+START_TEST(each_call_passes_a_probe_once)
+{
+	static const struct {
+		uint16_t machine;
+		struct code code; /* of a function without a frame */
+		size_t returns;
+		bool is_whole, loops, leaves;
+	} cases[] = {
+	    /* jl to the ret behind the next one */
+	    {EM_X86_64, {CODE("\x7c\x01\xc3\xc3")}, 2, true, false, false},
+	    /* jne and jmp to the function's begin */
+	    {EM_X86_64, {CODE("\x90\x75\xfd\xc3")}, 1, true, true, false},
+	    {EM_X86_64, {CODE("\x90\xe9\xfa\xff\xff\xff")}, 0, true, true, false},
+	    /* jmp rax, as to a table's entries */
+	    {EM_X86_64, {CODE("\xff\xe0\xc3")}, 1, true, false, false},
+	    /* a constant that has a ret's byte in it: mov eax,0xc3c3 */
+	    {EM_X86_64, {CODE("\xb8\xc3\xc3\0\0\xc3")}, 1, true, false, false},
+	    {EM_X86_64, {CODE("\x06\xc3")}, 0, false, false, false}, /* push es */
+	    {EM_AARCH64, {CODE("\xc0\x03\x5f\xd6\xc0\x03\x5f\xd6")}, 2, true, false, false},
+	    {EM_AARCH64, {CODE("\0\0\0\xb4\xc0\x03\x5f\xd6")}, 1, true, true, false},    /* cbz */
+	    {EM_AARCH64, {CODE("\0\0\x1f\xd6\xc0\x03\x5f\xd6")}, 1, true, false, false}, /* br */
+	    {EM_S390, {CODE("\x07\xfe")}, 0, false, false, false},
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const struct synthetic what = {.format = SYNTHETIC_1_20,
+					       .word = 8,
+					       .big_endian = cases[i].machine == EM_S390,
+					       .machine = cases[i].machine};
+		struct fixture fixture;
+		struct gh_func func;
+		struct gh_cursor text;
+		struct gh_probe_places places;
+		fixture_open_as(&fixture, &what);
+		ck_assert(gh_pclntab_func(&fixture.tab, 2, &func, NULL));
+		ck_assert(gh_image_at(&fixture.image, func.entry, &text));
+		uint8_t *place = fixture.data + text.offset;
+		memset(place, cases[i].machine == EM_X86_64 ? 0xcc : 0, func.end - func.entry);
+		memcpy(place, cases[i].code.bytes, cases[i].code.size);
+		ck_assert(gh_probe_places_find(&places, &fixture.tab, &func));
+		ck_assert_uint_eq(places.entry, func.entry);
+		ck_assert_int_eq(places.depth, cases[i].machine == EM_X86_64 ? 8 : 0);
+		ck_assert_msg(places.returns.count == cases[i].returns &&
+				  places.is_whole == cases[i].is_whole &&
+				  places.loops == cases[i].loops &&
+				  places.leaves == cases[i].leaves,
+			      "%zu: %zu %d %d %d", i, places.returns.count, places.is_whole,
+			      places.loops, places.leaves);
+		gh_vector_free(&places.returns);
+
+		/* A jump to another function. */
+		if (cases[i].machine != EM_AARCH64) {
+			fixture_close(&fixture);
+			continue;
+		}
+		const uint32_t branch =
+		    0x14000000 | ((uint32_t)(SYNTHETIC_TEXT - func.entry) / 4 & 0x3ffffff);
+		for (unsigned j = 0; j < 4; j++)
+			place[j] = (uint8_t)(branch >> 8 * j);
+		ck_assert(gh_probe_places_find(&places, &fixture.tab, &func));
+		ck_assert(places.leaves);
+		gh_vector_free(&places.returns);
+		fixture_close(&fixture);
+	}
+}
+END_TEST
+
 void functions_tests(TCase *tests)
 {
 	tcase_add_test(tests, names_and_flags_tell_where_stacks_end);
@@ -298,5 +364,6 @@ void functions_tests(TCase *tests)
 	tcase_add_loop_test(tests, goroutines_return_to_a_function_in_c, 0, FIXTURE_END_PLAN9);
 	tcase_add_test(tests, moves_are_told_from_other_instructions);
 	tcase_add_test(tests, debuggers_stop_where_room_is_made_for_the_frame);
+	tcase_add_test(tests, each_call_passes_a_probe_once);
 	tcase_add_test(tests, frame_pointers_are_saved_before_the_frame_or_in_it);
 }
