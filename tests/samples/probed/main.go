@@ -20,6 +20,7 @@ type account struct {
 type payer interface {
 	pay(amount int32, to string) (int64, error)
 	worth(in float64, by uint8) (uint8, string)
+	swap(pair [2]int64, what interface{}) ([2]int64, interface{})
 }
 
 var errEmpty = errors.New("nothing left")
@@ -45,6 +46,16 @@ func (a *account) worth(in float64, by uint8) (uint8, string) {
 		return by, a.name
 	}
 	return by + 1, a.name + "!"
+}
+
+// Swap has arguments and results in memory: arrays are there.
+//
+//go:noinline
+func (a *account) swap(pair [2]int64, what interface{}) ([2]int64, interface{}) {
+	if pair[0] == pair[1] {
+		return pair, what
+	}
+	return [2]int64{pair[1], pair[0]}, a.name
 }
 
 //go:noinline
@@ -105,7 +116,7 @@ func errorName(err error) string {
 	return fmt.Sprintf("%T", err)
 }
 
-// Round makes ten calls, with those of deep and guarded that follow.
+// Round calls each of them.
 func round(n int, p payer) {
 	text := strconv.Itoa(n)
 	say("main.area %d %d %q = %d", n, 7, text, area(n, 7, text))
@@ -119,6 +130,8 @@ func round(n int, p payer) {
 	say("main.(*account).pay %d %q = %d %s", 1, "", left, errorName(err))
 	by, name := p.worth(float64(n%2)+0.5, uint8(n))
 	say("main.(*account).worth %d = %d %q", uint8(n), by, name)
+	pair, what := p.swap([2]int64{int64(n % 2), 1}, n)
+	say("main.(*account).swap {0x%x, 0x%x} %T = {0x%x, 0x%x} %T", n%2, 1, n, pair[0], pair[1], what)
 	for i := 8; i >= 0; i-- {
 		say("main.deep %d = %d", i, i*(i+1)/2)
 	}
@@ -131,8 +144,8 @@ func round(n int, p payer) {
 
 func main() {
 	count, _ := strconv.Atoi(os.Args[1])
-	// What is not in memory yet cannot be read where a probe is: the types of errors.
-	say("%s %s", errorName(errEmpty), errorName(&strconv.NumError{}))
+	// A probe cannot read what is not in memory yet: the types of interfaces.
+	say("%s %s %T %T", errorName(errEmpty), errorName(&strconv.NumError{}), count, os.Args[1])
 	var wait sync.WaitGroup
 	for n := 1; n <= count; n++ {
 		wait.Add(1)
