@@ -92,8 +92,9 @@ struct gh_probes {
 	struct gh_rtypes types;
 	struct gh_signatures signatures; /* of its methods */
 	bool methods_told;               /* signatures tell where arguments are */
-	char path[PATH_MAX];             /* of the program: of the characters of GH_PROBE_PATH */
-	int pid;                         /* of the only process that is probed; 0: of any */
+	bool has_symbols;    /* that libbcc finds, as bpftrace: in the program or its debug file */
+	char path[PATH_MAX]; /* of the program: of the characters of GH_PROBE_PATH */
+	int pid;             /* of the only process that is probed; 0: of any */
 	struct GH_VECTOR(struct gh_probe) list;
 };
 

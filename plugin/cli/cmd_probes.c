@@ -39,6 +39,43 @@ static bool find_path(struct gh_probes *probes, const char *file)
 	return probes->path[0] != '\0';
 }
 
+/* The file is there whose path is FORMAT with FIRST and SECOND. */
+static bool __attribute__((format(printf, 1, 0)))
+is_there(const char *format, const char *first, const char *second)
+{
+	char path[2 * PATH_MAX];
+	snprintf(path, sizeof(path), format, first, second);
+	return access(path, R_OK) == 0;
+}
+
+/* libbcc finds symbols of the program of PROBES, at its path: in it, or in a debug file.
+ *
+ * Source: find_debug_file in src/cc/bcc_elf.c of BCC. */
+static bool has_symbols(const struct gh_probes *probes)
+{
+	const struct gh_image *image = &probes->program.image;
+	const struct gh_section *link = gh_image_section(image, ".gnu_debuglink");
+	struct gh_buildinfo ids = {0};
+	struct gh_cursor name;
+	bool found = gh_image_section(image, ".symtab") != NULL;
+	gh_buildinfo_read_ids(&ids, image);
+	if (ids.gnu_build_id != NULL && strlen(ids.gnu_build_id) > 2) {
+		char start[] = {ids.gnu_build_id[0], ids.gnu_build_id[1], '\0'};
+		found |=
+		    is_there("/usr/lib/debug/.build-id/%s/%s.debug", start, ids.gnu_build_id + 2);
+	}
+	gh_buildinfo_free(&ids);
+	if (link == NULL || !gh_image_section_cursor(image, link, &name, NULL))
+		return found;
+	char directory[PATH_MAX], file[NAME_MAX + 1];
+	size_t length = (size_t)(strrchr(probes->path, '/') - probes->path);
+	snprintf(directory, sizeof(directory), "%.*s", (int)length, probes->path);
+	snprintf(file, sizeof(file), "%.*s", (int)gh_cursor_left(&name), (const char *)name.pos);
+	return found || is_there("%s/%s", directory, file) ||
+	       is_there("%s/.debug/%s", directory, file) ||
+	       is_there("/usr/lib/debug%s/%s", directory, file);
+}
+
 /* Puts the letters and digits of the name of PROBE into its event, others as one underline, with a
  * number behind if another of PROBES has that. */
 static void name_event(struct gh_probe *probe, const struct gh_probes *probes)
@@ -438,6 +475,7 @@ int gh_cmd_probes(const struct gh_options *options)
 	probes.pid = options->process != NULL ? atoi(options->process) : 0;
 	if (check(&probes) && find_path(&probes, options->file)) {
 		if (gh_rtypes_find(&probes.types, &probes.program.tab, &err)) {
+			probes.has_symbols = has_symbols(&probes);
 			status = make(&probes);
 			gh_rtypes_free(&probes.types);
 		} else {

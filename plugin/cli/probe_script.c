@@ -231,14 +231,13 @@ static void add_results(struct code *code, const struct gh_probe_values *results
 	fputs(", $ns", code->arguments);
 }
 
-/* Prints the attach point at ADDRESS. In a program with symbols bpftrace takes a number for an
- * address, in which it finds one of them; else, if it is unsafe, for an offset in the file. */
+/* Prints the attach point at ADDRESS. Where bpftrace finds a symbol that has the number in it, it
+ * takes that for an address, else, if it may be unsafe, for an offset in the file. */
 static void print_point(const struct gh_probes *probes, uint64_t address, const char *end)
 {
 	const struct gh_image *image = &probes->program.image;
 	uint64_t offset = gh_image_offset(image, address);
-	bool is_address =
-	    offset >= image->loads[0]->p_vaddr && gh_image_section(image, ".symtab") != NULL;
+	bool is_address = probes->has_symbols && offset >= image->loads[0]->p_vaddr;
 	printf("uprobe:%s:0x%" PRIx64 "%s", probes->path, is_address ? address : offset, end);
 }
 
