@@ -211,6 +211,50 @@ check_refusals() {
 	sample "Go 1.15" 1.15 probed && has "Go 1.15" "$("$GOHEAP" probes "$directory/probed.stripped" main.area 2>&1)" 'Go 1\.18 and later'
 }
 
+# finders FILE: the tools that find the functions of the program FILE by name.
+finders() {
+	local process found=
+	perf probe -x "$1" --funcs 2>"$work/why" | grep -qx main.deep && found+=" perf"
+	bpftrace -l "uprobe:$1:main.deep" 2>"$work/why" | grep -q deep && found+=" bpftrace"
+	"$1" 100000000 >/dev/null 2>&1 &
+	process=$!
+	wait_until grep -q server "/proc/$process/maps"
+	sleep 0.5
+	eu-stack -p "$process" 2>"$work/why" | grep -qE ' (runtime|main)\.' && found+=" eu-stack"
+	end "$process"
+	echo "${found:- none}"
+}
+
+# check_finders: the table of them in goheap(1).
+check_finders() {
+	local release programs row column
+	needs "tools that find functions by name" perf bpftrace eu-stack || return
+	mkdir "$work/found.d"
+	for release in 1.19 1.24; do
+		programs=$work/programs-$release
+		mkdir -p "$programs/debug"
+		sample "Go $release" "$release" probed || return
+		cp "$directory/probed.stripped" "$programs/server"
+		"$GOHEAP" unstrip "$programs/server" -o "$programs/server.whole" 2>"$work/why"
+		"$GOHEAP" debug "$programs/server" --install="$programs/debug" 2>"$work/why"
+		finders "$programs/server" >"$work/found.d/stripped"
+		export -f finders wait_until end
+		work=$work unshare -m bash -c "mount --bind '$programs/debug' /usr/lib/debug && finders '$programs/server'" \
+			>"$work/found.d/debug --install"
+		"$GOHEAP" debug "$programs/server" -o "$programs/server.debug" 2>"$work/why"
+		finders "$programs/server" >"$work/found.d/FILE.debug beside it"
+		finders "$programs/server.whole" >"$work/found.d/unstrip"
+		for row in stripped 'FILE.debug beside it' 'debug --install' unstrip; do
+			echo "$release: $row: $(sed 's/^ //' "$work/found.d/$row")"
+		done
+	done >"$work/found"
+	sed -n '/^ *Go 1.19 *Go 1.24$/,/^\.fi$/{ s/\\-/-/g; s/   */\t/g; /^[^.\t]/p; }' "$tests/../plugin/goheap.1" >"$work/table"
+	for column in 2 3; do
+		awk -F'\t' -v column="$column" '{ print (column == 2 ? "1.19" : "1.24") ": " $1 ": " $column }' "$work/table"
+	done >"$work/expected"
+	same "tools that find functions by name" "$work/expected" "$work/found"
+}
+
 traced=no
 traces "calls of programs" && traced=traced
 for release in $(formats 1.19 1.24 1.27); do
@@ -236,4 +280,5 @@ if sample "targets" 1.19 probed; then
 	check_text "$traced"
 	check_refusals
 fi
+[ "$traced" = no ] || ! in_full "tools that find functions by name" || check_finders
 finish
