@@ -39,12 +39,11 @@ static bool find_path(struct gh_probes *probes, const char *file)
 	return probes->path[0] != '\0';
 }
 
-/* The file is there whose path is FORMAT with FIRST and SECOND. */
-static bool __attribute__((format(printf, 1, 0)))
-is_there(const char *format, const char *first, const char *second)
+/* FILE is in the directory BELOW another. */
+static bool is_there(const char *directory, const char *below, const char *file)
 {
-	char path[2 * PATH_MAX];
-	snprintf(path, sizeof(path), format, first, second);
+	char path[3 * PATH_MAX];
+	snprintf(path, sizeof(path), "%s%s/%s", directory, below, file);
 	return access(path, R_OK) == 0;
 }
 
@@ -57,23 +56,22 @@ static bool has_symbols(const struct gh_probes *probes)
 	const struct gh_section *link = gh_image_section(image, ".gnu_debuglink");
 	struct gh_buildinfo ids = {0};
 	struct gh_cursor name;
+	char directory[PATH_MAX], file[NAME_MAX + 1];
 	bool found = gh_image_section(image, ".symtab") != NULL;
 	gh_buildinfo_read_ids(&ids, image);
 	if (ids.gnu_build_id != NULL && strlen(ids.gnu_build_id) > 2) {
-		char start[] = {ids.gnu_build_id[0], ids.gnu_build_id[1], '\0'};
-		found |=
-		    is_there("/usr/lib/debug/.build-id/%s/%s.debug", start, ids.gnu_build_id + 2);
+		snprintf(directory, sizeof(directory), "%.2s", ids.gnu_build_id);
+		snprintf(file, sizeof(file), "%s.debug", ids.gnu_build_id + 2);
+		found |= is_there("/usr/lib/debug/.build-id/", directory, file);
 	}
 	gh_buildinfo_free(&ids);
 	if (link == NULL || !gh_image_section_cursor(image, link, &name, NULL))
 		return found;
-	char directory[PATH_MAX], file[NAME_MAX + 1];
 	size_t length = (size_t)(strrchr(probes->path, '/') - probes->path);
 	snprintf(directory, sizeof(directory), "%.*s", (int)length, probes->path);
 	snprintf(file, sizeof(file), "%.*s", (int)gh_cursor_left(&name), (const char *)name.pos);
-	return found || is_there("%s/%s", directory, file) ||
-	       is_there("%s/.debug/%s", directory, file) ||
-	       is_there("/usr/lib/debug%s/%s", directory, file);
+	return found || is_there(directory, "", file) || is_there(directory, "/.debug", file) ||
+	       is_there("/usr/lib/debug", directory, file);
 }
 
 /* Puts the letters and digits of the name of PROBE into its event, others as one underline, with a
