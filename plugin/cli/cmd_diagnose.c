@@ -163,10 +163,13 @@ static void print_nothing(const struct gh_diagnosis *diagnosis, const struct gh_
 		     "leaks is not known.");
 		return;
 	}
-	puts("Nothing unusual.");
-	fputs(about->lacks_program ? "No goroutine that can never go on. "
-				   : "No deadlock, and no goroutine that can never go on. ",
-	      stdout);
+	puts(diagnosis->left_heap ? "Nothing unusual but for the heap, which was not looked at."
+				  : "Nothing unusual.");
+	/* Which goroutines can never go on the heap tells, who holds a lock the program. */
+	if (!about->lacks_program)
+		fputs(diagnosis->left_heap ? "No deadlock. " : "No deadlock, and no ", stdout);
+	if (!diagnosis->left_heap)
+		printf("%sgoroutine that can never go on. ", about->lacks_program ? "No " : "");
 	if (figures->blocked > 0) {
 		gh_print_count(stdout, figures->blocked, "goroutine");
 		printf(" wait%s for a lock, the longest for %.0f s.\n",
@@ -206,6 +209,8 @@ static void print(struct gh_diagnosis *diagnosis, const struct gh_about *about)
 		print_nothing(diagnosis, about);
 	else
 		gh_findings_print(diagnosis, SCREEN - HEADER);
+	if (diagnosis->left_heap && diagnosis->findings.count > 0)
+		puts("The heap was not looked at.");
 }
 
 int gh_cmd_diagnose(const struct gh_options *options)

@@ -171,15 +171,13 @@ static void free_query(struct gh_heap_query *query)
 	free(query);
 }
 
-/* There is as much memory as the graph of the query's dump, WITH what is asked for, takes. Else
- * says so: the system would end a process. */
-static bool has_memory(const struct gh_heap_query *query, const char *path, enum gh_heap_with with)
+bool gh_heap_query_has_memory(const struct gh_dump *dump, const char *path, enum gh_heap_with with)
 {
 	/* For each object, in bytes: the most that was seen of heaps of small objects. */
 	static const unsigned most[] = {
 	    [GH_WITH_GRAPH] = 32, [GH_WITH_NAMES] = 48, [GH_WITH_DOMINATORS] = 84};
 	char wanted[GH_SIZE_TEXT], found[GH_SIZE_TEXT];
-	uint64_t needed = (uint64_t)query->dump.objects.items.count * most[with];
+	uint64_t needed = (uint64_t)dump->objects.items.count * most[with];
 	struct gh_free_memory memory = gh_free_memory_find("");
 	if (needed <= memory.bytes)
 		return true;
@@ -196,7 +194,8 @@ static bool make_graph(struct gh_heap_query *query, const char *path, enum gh_he
 {
 	struct gh_error err;
 	bool built = false;
-	if (has_roots(query) && has_memory(query, path, with) && open_program(query)) {
+	if (has_roots(query) && gh_heap_query_has_memory(&query->dump, path, with) &&
+	    open_program(query)) {
 		gh_progress_begin("goheap: following the pointers of", path);
 		built = build(query, with, &err);
 		gh_progress_end();

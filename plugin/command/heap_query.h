@@ -57,6 +57,10 @@ struct gh_heap_query *gh_heap_query_open(const struct gh_options *options, const
 struct gh_heap_query *gh_heap_query_make(const struct gh_options *options, struct gh_dump *dump,
 					 const char *path, enum gh_heap_with with);
 
+/* There is as much memory as the graph of DUMP's heap takes, which was read from PATH, and what it
+ * is to be WITH. Else says so: the system would end a process. */
+bool gh_heap_query_has_memory(const struct gh_dump *dump, const char *path, enum gh_heap_with with);
+
 /* Finds the strings of QUERY, unless they were found before. False (ERR filled) if memory ran out.
  */
 bool gh_heap_query_find_strings(struct gh_heap_query *query, struct gh_error *err);

@@ -110,7 +110,23 @@ static bool look_without_heap(struct gh_diagnosis *diagnosis, struct gh_about *a
 	return begun;
 }
 
-/* The same of TARGET. */
+/* Looks at the goroutines of DUMP, which is closed, and at its heap if there is memory for that.
+ * CRASH may be NULL. */
+static bool look_if_memory(struct gh_diagnosis *diagnosis, struct gh_about *about,
+			   struct gh_dump *dump, const struct gh_crash *crash)
+{
+	const char *file = diagnosis->options->file;
+	if (!gh_heap_query_has_memory(dump, file, GH_WITH_GRAPH)) {
+		bool looked = look_without_heap(diagnosis, about, dump, crash);
+		gh_dump_close(dump);
+		return looked;
+	}
+	struct gh_heap_query *heap =
+	    gh_heap_query_make(diagnosis->options, dump, file, GH_WITH_GRAPH);
+	return heap != NULL && look_at_heap(diagnosis, about, heap, crash);
+}
+
+/* Looks at the goroutines of TARGET, and at no object. CRASH may be NULL. */
 static bool look_at_large(struct gh_diagnosis *diagnosis, struct gh_about *about,
 			  struct gh_target *target, const struct gh_crash *crash)
 {
@@ -132,7 +148,7 @@ static bool look_at_large(struct gh_diagnosis *diagnosis, struct gh_about *about
 	return looked;
 }
 
-/* The same of the heap of TARGET, too, which is closed. */
+/* Looks at the heap of TARGET, too, which is closed. Likewise. */
 static bool look_at_whole(struct gh_diagnosis *diagnosis, struct gh_about *about,
 			  struct gh_target *target, const struct gh_crash *crash)
 {
@@ -144,12 +160,8 @@ static bool look_at_whole(struct gh_diagnosis *diagnosis, struct gh_about *about
 	gh_target_close(target);
 	if (opened && diagnosis->pid != 0)
 		dump.latest = now;
-	struct gh_heap_query *heap =
-	    opened ? gh_heap_query_make(diagnosis->options, &dump, diagnosis->options->file,
-					GH_WITH_GRAPH)
-		   : NULL;
-	bool looked = heap != NULL && look_at_heap(diagnosis, about, heap, crash);
-	if (heap == NULL && crash != NULL) {
+	bool looked = opened && look_if_memory(diagnosis, about, &dump, crash);
+	if (!looked && crash != NULL && diagnosis->findings.count == 0) {
 		find_crash(diagnosis, crash, NULL);
 		looked = diagnosis->findings.count > 0;
 	}
@@ -249,9 +261,7 @@ static bool look_at_dump(struct gh_diagnosis *diagnosis, struct gh_about *about)
 		gh_dump_close(&dump);
 		return looked;
 	}
-	struct gh_heap_query *heap =
-	    gh_heap_query_make(options, &dump, options->file, GH_WITH_GRAPH);
-	return heap != NULL && look_at_heap(diagnosis, about, heap, NULL);
+	return look_if_memory(diagnosis, about, &dump, NULL);
 }
 
 bool gh_diagnose(struct gh_diagnosis *diagnosis, struct gh_about *about, enum gh_target_kind kind)
