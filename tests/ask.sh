@@ -81,7 +81,7 @@ check_prompt() {
 
 # A line is typed with a tab after the beginning of a command, and of an option; and another is had again by the arrow.
 check_terminal() {
-	printf 'refe\t%s\nhistogram --b\tsize -n 1\n\033[A\nquit\n' "$1" |
+	printf 'refe\t%s\nhistogram --lim\t1 --by size\n\033[A\nquit\n' "$1" |
 		timeout 60 script -qec "stty -echo; $GOHEAP ask $work/dump" /dev/null | tr -d '\r' >"$work/typed"
 	"$GOHEAP" histogram "$work/dump" --by size -n 1 >"$work/anew"
 	equal "a terminal: completion and history" "1 2" \
@@ -179,7 +179,7 @@ check_killed() {
 
 if sample "go 1.19" 1.19 leaks; then
 	"$directory/leaks.stripped" map "$work/old" "$work/dump" >"$work/said"
-	object=$("$GOHEAP" histogram -n 0 "$work/dump" | awk '$5 ~ /^0x/ && $1 == "2,000" { print $5; exit }')
+	object=$("$GOHEAP" histogram --bytes -n 0 "$work/dump" | awk '$5 ~ /^0x/ && $1 == "2,000" { print $5; exit }')
 	has "an object" "$object" '^0x'
 	check_prompt "$object" "$directory/leaks.stripped"
 	check_terminal "$object"

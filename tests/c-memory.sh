@@ -58,7 +58,7 @@ check() {
 	equal "$name: lost, and held by something" true "$([ "$(comm -13 "$work/garbage" "$work/expected" | wc -l)" -le 3 ] && echo true)"
 	equal "$name: lost, and held for sure" "" "$(comm -13 "$work/garbage" "$work/expected" | cut -d ' ' -f 1 |
 		xargs -r "$GOHEAP" path --c "$target" 2>"$work/why" | grep '^[a-z]' | grep -v ', perhaps$')"
-	has "$name: told" "$(ask suspects --c)" "^[0-9]+\. [0-9,]+ blocks of C memory, [0-9,]+ bytes, [0-9.]+% of the heap and C's memory, are pointed to by nothing: C code has lost them\$"
+	has "$name: told" "$(ask suspects --bytes --c)" "^[0-9]+\. [0-9,]+ blocks of C memory, [0-9,]+ bytes, [0-9.]+% of the heap and C's memory, are pointed to by nothing: C code has lost them\$"
 }
 
 # check_release RELEASE [FLAG...]
@@ -81,7 +81,7 @@ check_arm64() {
 	QEMU_LD_PREFIX=/usr/aarch64-linux-gnu emulate aarch64 "$directory/blocks.stripped" || return
 	target=$core
 	check_blocks -e "$directory/blocks.stripped"
-	has "$name: lost" "$(ask suspects --c -e "$directory/blocks.stripped")" ' blocks of C memory, .*: C code has lost them$'
+	has "$name: lost" "$(ask suspects --bytes --c -e "$directory/blocks.stripped")" ' blocks of C memory, .*: C code has lost them$'
 }
 
 # One arena for all threads: nearly all of its lists have free blocks.
@@ -100,9 +100,9 @@ check_large() {
 	sample "$name" "$1" blocks || return
 	run_until_ready "$directory/blocks.stripped" 200000 400
 	target=$pid
-	has "$name: suspects, a list" "$(ask suspects)" "^[0-9]+\. root: C variable blocks\.stripped\+0x[0-9a-f]+ .* keeps "
-	has "$name: suspects, lost" "$(ask suspects)" "^[0-9]+\. [0-9,]+ blocks of C memory, .*: C code has lost them\$"
-	has "$name: suspects, of what size" "$(ask suspects)" "^   made of [0-9,]+ bytes in (39[0-9]|400) objects of C memory of 100[0-9]+ bytes\$"
+	has "$name: suspects, a list" "$(ask suspects --bytes)" "^[0-9]+\. root: C variable blocks\.stripped\+0x[0-9a-f]+ .* keeps "
+	has "$name: suspects, lost" "$(ask suspects --bytes)" "^[0-9]+\. [0-9,]+ blocks of C memory, .*: C code has lost them\$"
+	has "$name: suspects, of what size" "$(ask suspects --bytes)" "^   made of [0-9,]+ bytes in (39[0-9]|400) objects of C memory of 100[0-9]+ bytes\$"
 	has "$name: first answer" "$("$GOHEAP" "$pid" 2>"$work/why" | tr '\n' ' ')" "[0-9,]+ blocks of C memory, [0-9.]+ MB, are pointed to by nothing"
 	has "$name: in one session" "$("$GOHEAP" ask --c "$pid" <<<"histogram -n 1" 2>&1)" "C memory of 100[0-9]+ bytes"
 	ask dump --c -f -o "$work/dump"
@@ -111,10 +111,10 @@ check_large() {
 	end "$pid"
 	run_until_ready "$directory/blocks.stripped" few
 	target=$pid
-	lacks "$name: little of C's" "$(ask suspects; ask histogram -n 0)" "C memory|_Ctype_struct"
+	lacks "$name: little of C's" "$(ask suspects --bytes; ask histogram -n 0)" "C memory|_Ctype_struct"
 	ask dump -f -o "$work/dump"
 	target=$work/dump
-	"$GOHEAP" histogram --c -n 1 "$work/dump" >"$work/found" 2>&1
+	"$GOHEAP" histogram --bytes --c -n 1 "$work/dump" >"$work/found" 2>&1
 	has "$name: a dump without it" "$(cat "$work/found")" "no memory of glibc's malloc is there"
 	end "$pid"
 }
@@ -196,8 +196,8 @@ check_other() {
 	for target in "$pid" "$work/core.$pid"; do
 		most=$(ask memory --json | jq -r "select(.part == \"allocator\" and .name == \"$2\") | .resident")
 		holds "$name, $target: how much it can have" "$own <= $most <= $resident" [ "$own" -le "${most:-0}" ] && [ "$most" -le "$resident" ]
-		has "$name, $target: named" "$(ask memory)" "^$(basename "$(realpath "$library")" .so)\S* has a malloc of its own, $2: up to [0-9,]{8,} bytes in memory"
-		"$GOHEAP" histogram --c "$target" >"$work/found" 2>&1
+		has "$name, $target: named" "$(ask memory --bytes)" "^$(basename "$(realpath "$library")" .so)\S* has a malloc of its own, $2: up to [0-9,]{8,} bytes in memory"
+		"$GOHEAP" histogram --bytes --c "$target" >"$work/found" 2>&1
 		has "$name, $target: no blocks" "$(cat "$work/found")" "its malloc is $2, of "
 		lacks "$name, $target: no blocks" "$(cat "$work/found")" "C memory of|_Ctype_struct"
 	done
@@ -246,7 +246,7 @@ check_corrupt 1.27
 # A program without cgo has none.
 if sample "no cgo" 1.27 crowd; then
 	run_until_ready "$directory/crowd.stripped" 9 "$work/dump" -
-	"$GOHEAP" suspects --c "$pid" >"$work/found" 2>&1
+	"$GOHEAP" suspects --bytes --c "$pid" >"$work/found" 2>&1
 	has "no cgo" "$(cat "$work/found")" "no memory of glibc's malloc is there"
 	end "$pid"
 fi

@@ -101,7 +101,7 @@ check_shell() {
 	lacks "$1: no file for -p" "$(offered 5)" core
 	equal "$1: crash is about files" one.core "$(offered 6 | xargs)"
 	equal "$1: ps is about nothing" "" "$(offered 7 | xargs)"
-	equal "$1: options without a command" "--exe --help --json --module --names --process" "$(offered 8 | xargs)"
+	equal "$1: options without a command" "--bytes --exe --help --json --module --names --process" "$(offered 8 | xargs)"
 	equal "$1: the program of -e" one.core "$(offered 9 | xargs)"
 	while read -r command; do
 		number=$((number + 1))

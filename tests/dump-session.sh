@@ -92,12 +92,12 @@ check_refusal() {
 	lacks "and nothing is loaded" "$output" 'LWP'
 	has "but not if told to" "$(goheap "$directory/dump.stripped" \
 		"goheap load -f --names $other/sample $work/dump" "info threads")" 'LWP'
-	output=$(goheap "$directory/dump.stripped" "goheap load $work/dump" "goheap goroutine 1" "goheap crash" "goheap break main.main" "goheap memory")
+	output=$(goheap "$directory/dump.stripped" "goheap load $work/dump" "goheap goroutine 1" "goheap crash" "goheap break main.main" "goheap memory --bytes")
 	equal "what is about a process is refused, with what to do instead" "A heap dump's goroutines are threads: info threads
 A heap dump does not tell of a crash, as a core file does: core-file CORE
 A heap dump does not run: close it with core-file, then break
 A heap dump is loaded; this asks a process or a core file: attach PID, or core-file CORE" "$(grep '^A heap dump' <<<"$output")"
-	has "and where nothing is loaded" "$(goheap "$directory/dump.stripped" "goheap memory")" '^No process of this machine and no core file is debugged\.$'
+	has "and where nothing is loaded" "$(goheap "$directory/dump.stripped" "goheap memory --bytes")" '^No process of this machine and no core file is debugged\.$'
 	has "values of what has not returned" "$(goheap "$directory/dump.stripped" "break main.main" "run" "goheap returned")" '^goheap: no function has returned by finish$'
 	has "names of no file" "$(goheap "$directory/dump.stripped" "goheap load --names $work/none $work/dump")" \
 		'none: .*No such file'

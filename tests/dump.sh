@@ -76,13 +76,13 @@ compare_stacks() {
 # compare_counts NAME RELEASE DUMP
 compare_counts() {
 	local name=$1 minor=${2#1.} dump=$3 objects found
-	"$GOHEAP" info "$dump" >"$work/report"
+	"$GOHEAP" info --bytes "$dump" >"$work/report"
 	objects=$(count_of objects)
 	# The runtime's own threads may allocate a little between the two.
 	if [ "$minor" -lt 22 ]; then
 		between "$name: objects" "$objects" "$(report_of objects)" $((objects + 50))
 		between "$name: bytes in objects" "$(count_of heap_alloc)" \
-			"$(report_of 'object bytes')" $(($(count_of heap_alloc) + 50000))
+			"$(report_of 'size of objects')" $(($(count_of heap_alloc) + 50000))
 	else
 		# From Go 1.22 on, the dumper takes a span's heap bitmap for objects as well.
 		between "$name: objects" "$objects" "$(report_of objects)" $((objects * 5 / 4))
@@ -335,14 +335,14 @@ check_collector() {
 	} | made_dump >"$work/made"
 	"$GOHEAP" hang "$work/made" >"$work/found" 2>"$work/errors"
 	cat >"$work/expected" <<-END
-		4 goroutines: 0 on a thread, 0 ready to run, 0 in system calls or C, 4 waiting
+		4 goroutines: 4 waiting
 		collecting garbage: goroutine 1 (main.a) [garbage collection]
 		3 goroutines wait for the collector
 		Most wait for:
 		2 goroutines: GC assist wait, in main.b
 		1 goroutine: garbage collection, in main.a
 		1 goroutine: wait for GC cycle, in main.c
-		0 goroutines can never go on
+		No goroutine that can never go on
 		see goheap goroutines --group $work/made (all stacks)
 	END
 	same "who waits for the collector" "$work/expected" "$work/found"

@@ -62,7 +62,7 @@ check_sessions() {
 	asked "$pid"
 	has "$name, sessions: the first finding" "$(first)" \
 		"^1\\. 2,000 goroutines pile up: each waits in select: .*receive from chan .* in main\\.\\(\\*session\\)\\.serve $at:$(line_of 'select { // they wait')"
-	"$GOHEAP" suspects "$pid" >"$work/suspects" 2>"$work/told"
+	"$GOHEAP" suspects --bytes "$pid" >"$work/suspects" 2>"$work/told"
 	has "$name, sessions: what keeps them" "$(cat "$work/suspects")" '^1\. 2,000 main\.session'
 	lacks "$name, sessions: their maps" "$(cat "$work/suspects")" 'does not shrink'
 	end_sample

@@ -88,7 +88,7 @@ check_text() {
 	has "objects: text" "$("$GOHEAP" objects "$work/dump" "$(said text names 3)")" '^  so \\\\ it "goes", so '
 	has "referrers: nothing" "$("$GOHEAP" referrers "$work/dump" "$(address garbage 0)")" 'nothing points to it'
 	check_referrers "$(address ring 0)"
-	output=$("$GOHEAP" dominators "$work/dump" --limit 0)
+	output=$("$GOHEAP" dominators --bytes "$work/dump" --limit 0)
 	has "dominators: a tree of 7 objects is one line" "$output" \
 		" 7  $(address tree 0)  .*  <- bss $(said root tree 5)\$"
 	has "dominators: what both copies of the environment have" "$output" \
@@ -97,21 +97,21 @@ check_text() {
 		"$(grep -A 1 " $(said root closure 6) " <<<"$output")" "^ .*   1    $(address closure 1) "
 	equal "dominators of an object: what only it leads to" "$(address tree 1)
 $(address tree 4)" "$("$GOHEAP" dominators --json "$work/dump" "$(address tree 0)" | sed 's/.*"object":"\(0x[0-9a-f]*\)".*/\1/' | sort)"
-	output=$("$GOHEAP" dominators "$work/dump" "$(address tree 4)" -e "$directory/graph")
+	output=$("$GOHEAP" dominators --bytes "$work/dump" "$(address tree 4)" -e "$directory/graph")
 	has "dominators of an object: it, and what is above it" "$output" " 288 .* 3 +$(address tree 4)  main\.Tree, .*  <- $(address tree 0)  main\.Tree, "
 	equal "dominators of an object: nothing else" 2 "$(wc -l <<<"$output")"
-	equal "dominators of a closure: below it" 1 "$("$GOHEAP" dominators "$work/dump" "$(address closure 0)" | grep -c "^ .*   1    $(address closure 1) ")"
-	has "unreachable: the sum" "$("$GOHEAP" unreachable "$work/dump")" '^garbage: [0-9]+ objects of [0-9,]+ bytes'
+	equal "dominators of a closure: below it" 1 "$("$GOHEAP" dominators --bytes "$work/dump" "$(address closure 0)" | grep -c "^ .*   1    $(address closure 1) ")"
+	has "unreachable: the sum" "$("$GOHEAP" unreachable --bytes "$work/dump")" '^garbage: [0-9]+ objects of [0-9,]+ bytes'
 	equal "reachable: of a tree" "$(address tree 0)  96 bytes, pointers at 8 64
   leads to $(said freed tree 4) objects, itself among them, of $(said freed tree 3) bytes
-  keeps alive, alone, $(said freed tree 3) bytes" "$("$GOHEAP" reachable "$work/dump" "$(address tree 0)")"
+  keeps alive, alone, $(said freed tree 3) bytes" "$("$GOHEAP" reachable --bytes "$work/dump" "$(address tree 0)")"
 	equal "strings: the tables" "The longest:
-The most repeated:" "$("$GOHEAP" strings "$work/dump" | grep '^The ')"
-	has "strings: escaped" "$("$GOHEAP" strings "$work/dump")" ' 3 +48 +0x[0-9a-f]+  so \\\\ it "goes", so'
+The most repeated:" "$("$GOHEAP" strings --bytes "$work/dump" | grep '^The ')"
+	has "strings: escaped" "$("$GOHEAP" strings --bytes "$work/dump")" ' 3 +48 +0x[0-9a-f]+  so \\\\ it "goes", so'
 	output=$("$GOHEAP" strings --json --grep '^so .* "goes"' "$work/dump")
 	equal "strings --grep" "$("$GOHEAP" strings --json "$work/dump" | grep -F '"text":"so ' | grep -F '\"goes\"')" "$output"
 	equal "strings --grep: nothing" "" "$("$GOHEAP" strings --json --grep '^o ' "$work/dump")"
-	has "diff: growth" "$("$GOHEAP" diff --by size "$work/after" "$work/dump")" ' \+20 +\+2,240 .* 112 bytes$'
+	has "diff: growth" "$("$GOHEAP" diff --bytes --by size "$work/after" "$work/dump")" ' \+20 +\+2,240 .* 112 bytes$'
 }
 
 # How many rows a command prints with no more than so many asked for, and that there are more.
@@ -129,7 +129,7 @@ check_limits() {
 		equal "$command --json: rows" "$(grep -c '^ .*[0-9]' <<<"$2")" \
 			"$("$GOHEAP" $command --json "$work/dump" | wc -l)"
 	done
-	equal "strings --limit: rows of both tables" 3 "$("$GOHEAP" strings --limit 3 "$work/dump" | grep -cE '^ +[0-9].* 0x')"
+	equal "strings --limit: rows of both tables" 3 "$("$GOHEAP" strings --bytes --limit 3 "$work/dump" | grep -cE '^ +[0-9].* 0x')"
 }
 
 # refused STATUS NAME PATTERN ARGUMENT...: exits so, with one line of error.
@@ -181,10 +181,10 @@ check_gdb() {
 	last=$(address list 4)
 	session=$(goheap "$directory/graph.stripped" "goheap load $work/dump" "goheap path $last" "goheap path $last + 8" \
 		"goheap path $last + 9 - 1 + 0" "goheap path $last+9 -1" "goheap object $last" "goheap referrers $last" \
-		"goheap reachable $last" "set language c" "goheap path (char *) $last + 8" "echo that was in C\\n" \
+		"goheap reachable --bytes $last" "set language c" "goheap path (char *) $last + 8" "echo that was in C\\n" \
 		"goheap histogram --by size --limit 1" "goheap dominators --json --limit 2" "goheap unreachable --limit 1" \
-		"goheap strings" "goheap diff --by size $work/after" \
-		"goheap dominators $(address tree 0)" "goheap strings --grep nothing")
+		"goheap strings --bytes" "goheap diff --bytes --by size $work/after" \
+		"goheap dominators --bytes $(address tree 0)" "goheap strings --bytes --grep nothing")
 	equal "GDB: path, of expressions" 5 "$(grep -Ec "^global .* \\(bss, $(said root list 5)\\)\$" <<<"$session")"
 	has "GDB: objects" "$session" "^$last  "
 	has "GDB: referrers" "$session" "^  $(address list 3)  "
@@ -208,11 +208,11 @@ check_gdb() {
 	has "GDB: what is no expression" "$session" '^No symbol "nothing" in current context\.$'
 	has "GDB: what is no object" "$session" '^goheap: 0x10: expected an address in an object'
 	has "GDB: no address" "$session" '^usage: goheap path ADDRESS$'
-	has "GDB: no dump" "$(goheap "" "goheap histogram")" '^No process, core file or heap dump is loaded\.$'
-	session=$(goheap "$directory/graph.stripped" "break main.main" "run $work/other" "goheap histogram" "goheap goroutine")
+	has "GDB: no dump" "$(goheap "" "goheap histogram --bytes")" '^No process, core file or heap dump is loaded\.$'
+	session=$(goheap "$directory/graph.stripped" "break main.main" "run $work/other" "goheap histogram --bytes" "goheap goroutine")
 	has "GDB: of a process" "$session" '^[0-9,]+ objects of [0-9,]+ bytes'
 	has "GDB: no goroutine" "$session" '^usage: goheap goroutine ID$'
-	has "GDB: of a process, diff" "$(goheap "$directory/graph.stripped" "break main.main" "run $work/other" "goheap diff $work/dump")" \
+	has "GDB: of a process, diff" "$(goheap "$directory/graph.stripped" "break main.main" "run $work/other" "goheap diff --bytes $work/dump")" \
 		'^ +-[0-9,]+ +-[0-9,]+ .* in all$'
 	for command in suspects histogram dominators path objects referrers reachable unreachable strings diff; do
 		has "help goheap $command" "$(goheap "" "help goheap $command")" "^Usage: goheap $command "

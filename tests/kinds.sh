@@ -259,7 +259,7 @@ in_gdb() {
 # check_hints_in_gdb NAME COMMAND: what the answers after COMMAND name is run in GDB as it is printed.
 check_hints_in_gdb() {
 	local hints hint commands=()
-	in_gdb "$work/app" "$2" "goheap suspects" "goheap hang" "goheap memory" "goheap crash" "goheap instances none" "goheap print none" |
+	in_gdb "$work/app" "$2" "goheap suspects --bytes" "goheap hang" "goheap memory --bytes" "goheap crash" "goheap instances --bytes none" "goheap print none" |
 		sed -nE 's/.*(see|;|\() ?(goheap [^;()]*)/\2\n/; s/^(goheap [^\n]*)\n.*/\1/p' | sed -E 's/ +((shows|tells|prints) .*)?$//' |
 		sort -u >"$work/hints"
 	mapfile -t hints <"$work/hints"
@@ -286,8 +286,8 @@ check_gdb() {
 	has "GDB, a dump whose program was named and that was loaded again" "$session" '^#[0-9]+ .* in main\.main .* at \.?/?main\.go:[0-9]+$'
 	has "GDB, a dump: a crash is asked of a core file" "$session" ': core-file CORE$'
 	has "GDB, a core file after a dump: the crash" "$session" '^goroutine 1 \[running'
-	session=$(in_gdb "$work/app" "goheap load $work/dump" "goheap memory" "goheap goroutine 1" "info threads" "goheap break main.main" "core-file" \
-		"goheap break main.main" "attach $pid" "goheap memory")
+	session=$(in_gdb "$work/app" "goheap load $work/dump" "goheap memory --bytes" "goheap goroutine 1" "info threads" "goheap break main.main" "core-file" \
+		"goheap break main.main" "attach $pid" "goheap memory --bytes")
 	has "GDB, a dump: memory is asked of a process" "$session" ': attach PID, or core-file CORE$'
 	has "GDB, a dump: its goroutines" "$session" '^\* 1 .* LWP 1'
 	has "GDB, a dump: breakpoints" "$session" 'close it with core-file, then break$'

@@ -421,7 +421,7 @@ two_attached() {
 	equal "$1: a core file: there is a stack" 1 "$(grep -c '^runtime.cgocallback	' "$work/found")"
 	same "$1: a core file: the one where it stopped" "$work/last" "$work/found"
 	for library in one two; do
-		"$GOHEAP" memory --module "$library.so" "$work/core" 2>"$work/why" | grep ' stacks of threads$' >"$work/$library.stacks"
+		"$GOHEAP" memory --bytes --module "$library.so" "$work/core" 2>"$work/why" | grep ' stacks of threads$' >"$work/$library.stacks"
 	done
 	has "$1: a core file: memory" "$(cat "$work/one.stacks")" '^ +[1-9]'
 	same "$1: a core file: threads' stacks are the same ones to both" <(awk '{ print $1, $3 }' "$work/one.stacks") <(awk '{ print $1, $3 }' "$work/two.stacks")

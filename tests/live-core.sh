@@ -342,8 +342,8 @@ delve() {
 	has "$1, Delve: there are goroutines" "$(cat "$work/expected")" '^\[[0-9]+ goroutines\]'
 	same "$1, Delve: goroutines" "$work/expected" "$work/found"
 	same "$1, Delve: goroutines, of --go" "$work/expected" "$work/found.go"
-	same "$1: the heap, of --go" <("$GOHEAP" histogram -n 0 --by size -e "$2" "$work/gcore.$pid" 2>&1) \
-		<("$GOHEAP" histogram -n 0 --by size -e "$2" "$work/core.go" 2>&1)
+	same "$1: the heap, of --go" <("$GOHEAP" histogram --bytes -n 0 --by size -e "$2" "$work/gcore.$pid" 2>&1) \
+		<("$GOHEAP" histogram --bytes -n 0 --by size -e "$2" "$work/core.go" 2>&1)
 }
 
 # check_go NAME RELEASE SAMPLE [FLAG...]: a Go program, stripped; its twin for Delve.

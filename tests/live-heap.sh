@@ -65,7 +65,7 @@ calls() {
 
 # ask: what each command says of the process, in files.
 ask() {
-	"$GOHEAP" histogram -n 0 --by size -p "$pid" >"$work/asked" 2>"$work/why" || cat "$work/why"
+	"$GOHEAP" histogram --bytes -n 0 --by size -p "$pid" >"$work/asked" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" goroutines -p "$pid" >"$work/goroutines" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" suspects --json -p "$pid" >"$work/suspects" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" dominators --json -n 1000 -p "$pid" >"$work/dominators" 2>"$work/why" || cat "$work/why"
@@ -92,7 +92,7 @@ lasting() {
 
 # check_asked NAME PROGRAM: that is what they say of the dump.
 check_asked() {
-	same "$1: histogram -p" <("$GOHEAP" histogram -n 0 --by size -e "$2" "$work/other") "$work/asked"
+	same "$1: histogram -p" <("$GOHEAP" histogram --bytes -n 0 --by size -e "$2" "$work/other") "$work/asked"
 	same "$1: goroutines -p" <("$GOHEAP" goroutines "$work/other" -e "$2") "$work/goroutines"
 	same "$1: suspects -p" <("$GOHEAP" suspects --json "$work/other" -e "$2") "$work/suspects"
 	same "$1: dominators -p" <("$GOHEAP" dominators --json -n 1000 "$work/other" -e "$2") "$work/dominators"
@@ -108,7 +108,7 @@ check_asked() {
 
 # check_large NAME PROGRAM: an array that only a local variable leads to has a type, and so have its elements.
 check_large() {
-	"$GOHEAP" histogram -n 0 -e "$2" "$work/other" >"$work/histogram"
+	"$GOHEAP" histogram --bytes -n 0 -e "$2" "$work/other" >"$work/histogram"
 	has "$1: the type of a large array" "$(cat "$work/histogram")" '^ +1 .* \[\]\*main\.Row$'
 	has "$1: and of its elements" "$(cat "$work/histogram")" '^ +20,000 .* main\.Row$'
 }
@@ -140,7 +140,7 @@ check_plain() {
 		"$2" $how <&8 >"$work/output" 2>&1 &
 		pid=$!
 		wait_until grep -q ready "$work/output"
-		"$GOHEAP" histogram -n 0 -p "$pid" 2>"$work/why" | sed -nE 's/^ +([0-9,]+) .* 0x[0-9a-f]+  (.*)/\1 \2/p' | tr -d , |
+		"$GOHEAP" histogram --bytes -n 0 -p "$pid" 2>"$work/why" | sed -nE 's/^ +([0-9,]+) .* 0x[0-9a-f]+  (.*)/\1 \2/p' | tr -d , |
 			grep -E ' (closure main\.fill.*|main\.(point|grid))$' | sort >"$work/asked"
 		same "$1: what has no pointers${how:+, churning}" <(grep ' .*main' "$work/output" | sort) "$work/asked"
 		kill "$pid"
@@ -279,7 +279,7 @@ check_arenas() {
 	same "$1: as the process's own dump" /dev/null "$work/different"
 	has "$1: pointers" "$(cat "$work/compared")" '^pointers	[1-9][0-9]{5}'
 	has "$1: what timers, weak pointers and cleanups hold is no garbage" \
-		"$("$GOHEAP" unreachable -e "$2" "$work/other")" '^garbage: [0-9] objects of '
+		"$("$GOHEAP" unreachable --bytes -e "$2" "$work/other")" '^garbage: [0-9] objects of '
 }
 
 # check_core NAME TWIN PROGRAM RELEASE: from a core file, made where the sample is about to write its dump, and spans wait to be
@@ -293,7 +293,7 @@ check_core() {
 		return
 	fi
 	equal "$1: nothing is missing" '' "$(cat "$work/why")"
-	same "$1: histogram -e" <("$GOHEAP" histogram -e "$3" "$work/other") <("$GOHEAP" histogram -e "$3" "$work/core")
+	same "$1: histogram -e" <("$GOHEAP" histogram --bytes -e "$3" "$work/other") <("$GOHEAP" histogram --bytes -e "$3" "$work/core")
 	for command in $listings; do
 		same "$1: $command -e" <("$GOHEAP" "$command" "$work/other" | of_heap) \
 			<("$GOHEAP" "$command" -e "$3" "$work/core" | of_heap)
@@ -316,11 +316,11 @@ check_piped() {
 	"$GOHEAP" dump -f -e "$2" --gzip -o "$work/piped" - <"$work/core" >"$work/why" 2>&1
 	gzip -dc "$work/piped" | cmp "$work/other" - >>"$work/why" 2>&1
 	equal "$1: from standard input, compressed" '' "$(cat "$work/why")"
-	same "$1: the compressed one is read" <("$GOHEAP" histogram -e "$2" "$work/other") <("$GOHEAP" histogram -e "$2" "$work/piped")
+	same "$1: the compressed one is read" <("$GOHEAP" histogram --bytes -e "$2" "$work/other") <("$GOHEAP" histogram --bytes -e "$2" "$work/piped")
 	head -c 100000 "$work/core" | "$GOHEAP" dump -f -e "$2" -o "$work/refused" - >"$work/why" 2>&1
 	has "$1: a pipe that ends early" "$(head -n 1 "$work/why")" '^goheap: /dev/stdin: .*(cut short|expected)'
-	same "$1: each command takes a pipe" <("$GOHEAP" histogram -e "$2" "$work/other") \
-		<("$GOHEAP" histogram -e "$2" - 2>&1 < <(cat "$work/core"))
+	same "$1: each command takes a pipe" <("$GOHEAP" histogram --bytes -e "$2" "$work/other") \
+		<("$GOHEAP" histogram --bytes -e "$2" - 2>&1 < <(cat "$work/core"))
 	for command in '\x28\xb5\x2f\xfd zstd' '\xfd\x37\x7a\x58\x5a xz' '\x04\x22\x4d\x18 lz4'; do
 		{ printf '%b' "${command% *}"; head -c 100 /dev/zero; } >"$work/packed"
 		has "$1: a core file that ${command#* } compressed" "$("$GOHEAP" hang -e "$2" "$work/packed" 2>&1)" \
@@ -338,11 +338,11 @@ registers() {
 
 # check_debugger TWIN PROGRAM: in GDB, of the process that it debugs, and before the first collection.
 check_debugger() {
-	goheap "$2" "break main.garbage" "run $work/own sweep" "goheap dump -f -o $work/early" "goheap histogram -n 1" \
+	goheap "$2" "break main.garbage" "run $work/own sweep" "goheap dump -f -o $work/early" "goheap histogram --bytes -n 1" \
 		"tbreak runtime.slicebytetostring" "continue" "finish" "goheap dump -f -o $work/fresh" "generate-core-file $work/fresh.core" \
 		"delete" "echo now\\n" "break *$(nm "$1" | awk '$3 == "runtime/debug.WriteHeapDump" { print "0x" $1 }')" \
 		"continue" "goheap dump -f -o $work/other" "generate-core-file $work/core" \
-		"goheap histogram -n 0 --by size" "echo then\\n" \
+		"goheap histogram --bytes -n 0 --by size" "echo then\\n" \
 		"goheap profile" "goheap objects main.nodes" "echo frames\\n" "goheap frames" "echo end\\n" "delete" "continue" >"$work/session"
 	objects=$(sed '/^now$/,$d' "$work/session" | sed -nE 's/^([0-9,]+) objects of .*/\1/p' | tr -d ,)
 	[ "${objects:-0}" -gt 100 ] || fail "in gdb, before the first collection: objects" "$(cat "$work/session")"
@@ -352,7 +352,7 @@ check_debugger() {
 		"$("$GOHEAP" profile "$work/early" | sed -nE 's/^heap profile: ([1-9][0-9]*): .*/\1/p')"
 	equal 'in gdb: no warning' '' "$(grep '^goheap: .*: ' "$work/session")"
 	in_common 'in gdb' '^different (counters|(queued )?finalizers)[,:]'
-	same 'in gdb: histogram' <("$GOHEAP" histogram -n 0 --by size -e "$2" "$work/other") \
+	same 'in gdb: histogram' <("$GOHEAP" histogram --bytes -n 0 --by size -e "$2" "$work/other") \
 		<(sed -n '/^ *objects  *bytes/,/^typed:/p' <(sed '1,/^now$/d' "$work/session"))
 	# Only registers have the string that a call has just returned.
 	"$GOHEAP" dump -f -e "$2" "$work/fresh.core" -o "$work/of-core"
@@ -433,8 +433,8 @@ check_foreign() {
 	end "$pid"
 	has "$name: the pause is told, and nothing is missing" "$(cat "$work/told")" '^goheap: paused [0-9]+ ms$'
 	equal "$name: in one line" 1 "$(wc -l <"$work/told")"
-	objects=$("$GOHEAP" info "$work/other" | awk '/^object bytes:/ { print $3 }')
-	garbage=$("$GOHEAP" unreachable -n 1 "$work/other" | sed -nE 's/^garbage: .* objects of ([0-9,]+) bytes, in .*/\1/p' | tr -d ,)
+	objects=$("$GOHEAP" info --bytes "$work/other" | awk '/^size of objects:/ { print $4 }')
+	garbage=$("$GOHEAP" unreachable --bytes -n 1 "$work/other" | sed -nE 's/^garbage: .* objects of ([0-9,]+) bytes, in .*/\1/p' | tr -d ,)
 	has "$name: marked, objects, garbage" "$marked $objects $garbage" '^[1-9][0-9]+ [0-9]{7,} [0-9]+$'
 	equal "$name: bytes in objects, and of those that are reached" 'good good' "$(
 		awk -v marked="$marked" -v objects="$objects" -v garbage="$garbage" 'BEGIN {
@@ -496,7 +496,7 @@ check_pattern() {
 	"$GOHEAP" "${words[@]}" < <(cat "$work/core.$pid") >"$work/why" 2>&1 || fail 'core_pattern' "$pattern"
 	go_on
 	equal 'core_pattern: nothing is missing' '' "$(cat "$work/why")"
-	same 'core_pattern: the heap' <("$GOHEAP" histogram -n 0 -e "$1" "$work/core.$pid") <("$GOHEAP" histogram -n 0 -e "$1" "$work/$pid.heapdump")
+	same 'core_pattern: the heap' <("$GOHEAP" histogram --bytes -n 0 -e "$1" "$work/core.$pid") <("$GOHEAP" histogram --bytes -n 0 -e "$1" "$work/$pid.heapdump")
 	[ "$(stat -c %s "$work/$pid.heapdump")" -lt $(($(stat -c %s "$work/core.$pid") / 3)) ] || fail 'core_pattern: it is far smaller'
 	if [ "$(cat /proc/sys/kernel/core_pattern)" != core ]; then
 		skip "a core file of the kernel's" "core_pattern is $(cat /proc/sys/kernel/core_pattern)"
@@ -535,11 +535,11 @@ check_container() {
 	[ ! -e "$work/hidden/program" ] || fail 'in a container: its program is not seen from here'
 	pid=$(pgrep -f "^$work/hidden/program")
 	"$GOHEAP" dump -f "$pid" -o "$work/other" 2>"$work/told" || fail 'in a container' "$(cat "$work/told")"
-	same 'in a container: by goheap that is in it' <("$GOHEAP" histogram --by size -e "$1" "$work/other") \
-		<(nsenter -t "$pid" -m -p "$GOHEAP" histogram --by size -p "$(awk '/^NSpid:/ { print $3 }' "/proc/$pid/status")" 2>"$work/why")
+	same 'in a container: by goheap that is in it' <("$GOHEAP" histogram --bytes --by size -e "$1" "$work/other") \
+		<(nsenter -t "$pid" -m -p "$GOHEAP" histogram --bytes --by size -p "$(awk '/^NSpid:/ { print $3 }' "/proc/$pid/status")" 2>"$work/why")
 	equal 'in a container: whose /proc is that of another' \
 		'goheap: /proc: expected the processes of the pid namespace that goheap is in, found others: mount -t proc proc /proc' \
-		"$(nsenter -t "$pid" -p "$GOHEAP" histogram -p "$pid" 2>&1)"
+		"$(nsenter -t "$pid" -p "$GOHEAP" histogram --bytes -p "$pid" 2>&1)"
 	echo >&7
 	wait "$outer"
 	exec 7>&-
@@ -588,7 +588,7 @@ check_errors() {
 	refuses 'no Go program' '^goheap: process [0-9]+ runs .*/sleep, which is no Go program, and has loaded no Go library$' $!
 	kill $!
 	wait $! 2>"$work/why"
-	equal 'no number of a process' 2 "$("$GOHEAP" histogram -p 1x >"$work/why" 2>&1; echo $?)"
+	equal 'no number of a process' 2 "$("$GOHEAP" histogram --bytes -p 1x >"$work/why" 2>&1; echo $?)"
 	refuses 'nothing on standard input' '^goheap: /dev/stdin: expected a core file, heap dump or program, found an empty file$' - </dev/null
 	refuses 'no core file and no program' 'is a heap dump already: goheap info ' "$work/own"
 	refuses 'no core file' 'is a program: name its process' -e "$1" "$1"

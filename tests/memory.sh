@@ -81,7 +81,7 @@ damaged_core() {
 	for number in "${segments[0]}" "${segments[${#segments[@]} / 2]}" "${segments[-1]}"; do
 		claim "$2" "$number"
 	done
-	timeout 60 "$GOHEAP" memory -e "$directory/footprint.stripped" "$2" >"$work/found" 2>"$work/why"
+	timeout 60 "$GOHEAP" memory --bytes -e "$directory/footprint.stripped" "$2" >"$work/found" 2>"$work/why"
 	status=$?
 	holds "$1: ends" "status $status: $(cat "$work/why")" test "$status" -le 1
 }
@@ -119,7 +119,7 @@ check_reserved() {
 	fi
 	equal "$name: other shared memory" $((2 * large)) "$(part shared mapped)"
 	equal "$name: a file, also behind its end" $((3 * large)) "$(part files mapped)"
-	text=$(timeout 60 "$GOHEAP" memory -p "$pid" 2>"$work/why")
+	text=$(timeout 60 "$GOHEAP" memory --bytes -p "$pid" 2>"$work/why")
 	has "$name: addresses, in words" "$text" ' addresses that are reserved, without memory$'
 	if is_mapped_by_kernel; then
 		equal "$name: a device" "$(said device)" "$(part devices mapped)"
@@ -179,8 +179,8 @@ for release in $(releases "$apart_maps"); do
 	fi
 	equal "Go $release, process: the kinds add up" "$(part all resident)" \
 		"$(sed -nE '/"part":"(file|all)"/!s/.*"resident":([0-9]+).*/\1/p' "$work/found" | awk '{ sum += $1 } END { printf "%d", sum }')"
-	text=$("$GOHEAP" memory -p "$pid" 2>"$work/why")
-	has "Go $release, process: the most" "$text" '^ +[0-9,]+ +[0-9.]+% +[0-9,]+  anonymous memory outside the Go heap \(the runtime'"'"'s own is [0-9,]+ of it at most\)$'
+	text=$("$GOHEAP" memory --bytes -p "$pid" 2>"$work/why")
+	has "Go $release, process: the most" "$text" '^ +[0-9,]+ +[0-9.]+% +[0-9,]+  anonymous memory outside the Go heap \(the runtime'"'"'s own is [0-9,]+ bytes of it at most\)$'
 	has "Go $release, process: what that means" "$text" '^The program or C code mapped it by itself: no Go object is there\.$'
 	has "Go $release, process: the collector" "$text" \
 		"^The garbage collector has run $(said collections) times, the last 32 within [0-9.]+ s, and [0-9.]+ s ago\\. It has taken [0-9.]+% of the processors' time\\.\$"
@@ -206,7 +206,7 @@ check_reserved "${release:?}"
 # A process that collects all the time, as its limit is less than what it keeps.
 if sample "Go 1.24" 1.24 churn; then
 	run_until_ready env GOMEMLIMIT=4MiB "$directory/churn.stripped" "$work/list"
-	text=$("$GOHEAP" memory -p "$pid" 2>"$work/why")
+	text=$("$GOHEAP" memory --bytes -p "$pid" 2>"$work/why")
 	has "at the limit: the limit" "$text" '^The limit of memory \(GOMEMLIMIT\) is 4,194,304 bytes, [0-9]{3,}% of which are used\.$'
 	has "at the limit: what that means" "$text" '^To stay below it the collector runs again and again: raise it, or keep less\.$'
 	for _ in {1..50}; do
@@ -216,7 +216,7 @@ if sample "Go 1.24" 1.24 churn; then
 	has "at the limit: hang leads there" "$text" "^see goheap memory -p $pid \\(how much the collector works\\)\$"
 	# GDB changes when the last collection was: it does not run again and again.
 	goheap "$directory/churn" "attach $pid" "set var 'runtime.memstats'.last_gc_unix = 1000000000" \
-		"set var 'runtime.memstats'.pause_end[('runtime.memstats'.numgc + 255) % 256] = 1000000000" "goheap memory" >"$work/found" 2>&1
+		"set var 'runtime.memstats'.pause_end[('runtime.memstats'.numgc + 255) % 256] = 1000000000" "goheap memory --bytes" >"$work/found" 2>&1
 	has "at the limit long ago: when" "$(cat "$work/found")" '^The garbage collector has run .*, and [0-9]{8,}\.[0-9] s ago\.'
 	has "at the limit long ago: the limit" "$(cat "$work/found")" '^The limit of memory \(GOMEMLIMIT\) is 4,194,304 bytes, [0-9]{3,}% of which are used\.$'
 	lacks "at the limit long ago: it is not at work" "$(cat "$work/found")" '^To stay below it'
@@ -249,9 +249,10 @@ elif sample "Go 1.24" 1.24 footprint; then
 		"^goheap: process $pid: expected [0-9]+ MB of free memory, or on the disk of \\\$TMPDIR or /tmp, for a copy of what it has, found [0-9]+ MB in this container: set TMPDIR, ask from outside of it, or in GDB\$"
 	equal "no room for a copy: the process lives" 0 "$(kill -0 "$pid"; echo $?)"
 	has "no room for a copy: from outside" "$("$GOHEAP" memory -p "$pid" 2>"$work/why")" ' in all$'
-	for command in suspects histogram hang roots; do
-		"$GOHEAP" "$command" -p "$pid" 2>"$work/why" | told >"$work/outside"
-		(in_group "$GOHEAP" "$command" -p "$pid" 2>"$work/short" | told >"$work/inside")
+	for command in "suspects --bytes" "histogram --bytes" "hang" roots; do
+		read -ra words <<<"$command"
+		"$GOHEAP" "${words[@]}" -p "$pid" 2>"$work/why" | told >"$work/outside"
+		(in_group "$GOHEAP" "${words[@]}" -p "$pid" 2>"$work/short" | told >"$work/inside")
 		same "a copy in a file: $command" "$work/outside" "$work/inside"
 		has "a copy in a file: $command: said" "$(cat "$work/short")" "^goheap: [0-9.]+ MB of memory are free in this container: the copy of process $pid is in a temporary file, which takes longer\$"
 	done
@@ -265,7 +266,7 @@ elif sample "Go 1.24" 1.24 footprint; then
 	rmdir "$group"
 fi
 echo "go1.7 heap dump" >"$work/dump"
-"$GOHEAP" memory "$work/dump" >"$work/found" 2>&1
+"$GOHEAP" memory --bytes "$work/dump" >"$work/found" 2>&1
 equal "a heap dump: status" 1 $?
 has "a heap dump: what is wanted" "$(cat "$work/found")" 'is a heap dump, which has the Go heap alone: goheap suspects .*/dump$'
 finish

@@ -109,13 +109,13 @@ check_gdb() {
 	has "$shown: GDB's program: its symbols" "$output" '^Line [0-9]+ of '
 	has "$shown: GDB's program: goheap info" "$output" '^go version: '
 	cp -- "$dump" "$name"
-	output=$(goheap "$program" "goheap load -- $word" "goheap diff -- $word" "goheap histogram --limit 1")
+	output=$(goheap "$program" "goheap load -- $word" "goheap diff --bytes -- $word" "goheap histogram --bytes --limit 1")
 	has "$shown: goheap load" "$output" ' heap dump of go'
 	equal "$shown: goheap diff, histogram" 2 "$(grep -c ' objects .* bytes ' <<<"$output")"
 	printf '%s\n' "$output" >"$work/printed"
 	rm -f -- "$name"
 	output=$(goheap "$program" "goheap load -- $word" "goheap load --names $word $dump" "goheap load $dump" \
-		"goheap hprof -o $word" "goheap diff -- $word" "goheap print $word 0x1234" "goheap path $word")
+		"goheap hprof -o $word" "goheap diff --bytes -- $word" "goheap print $word 0x1234" "goheap path $word")
 	has "$shown: goheap load of no file" "$output" 'No such file'
 	printf '%s\n' "$output" | grep -av '^No symbol ' >>"$work/printed"
 	[ -s "$name" ] || fail "$shown: goheap hprof -o"

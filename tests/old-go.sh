@@ -108,7 +108,7 @@ dumps() {
 	same "$1: its dump's records ($(wc -l <"$work/rows") rows)" /dev/null <(awk -F'\t' '$2 != $3' "$work/rows")
 	has "$1: its dump's records are read" "$(cat "$work/rows")" '^memstats	'
 	equal "$1: nothing in its dump is damaged" "" \
-		"$("$GOHEAP" histogram "$work/$1.heapdump" 2>&1 >/dev/null | grep -v ': its program is ')"
+		"$("$GOHEAP" histogram --bytes "$work/$1.heapdump" 2>&1 >/dev/null | grep -v ': its program is ')"
 	equal "$1: the release that built it" "$(sed -n 's/^VERSION\t//p' "$work/$1.stdout")" \
 		"$("$GOHEAP" info --json "$work/$1.stripped" | sed -E 's/.*"go_version":"([^"]*)".*/\1/')"
 	"$GOHEAP" goroutines -e "$work/$1" "$work/$1.heapdump" | comparable >"$work/found"
@@ -253,7 +253,7 @@ beta() {
 	same "$1: its dump's records ($(wc -l <"$work/rows") rows)" /dev/null <(awk -F'\t' '$2 != $3' "$work/rows")
 	has "$1: its dump's records are read" "$(cat "$work/rows")" '^memstats	'
 	equal "$1: nothing in its dump is damaged" "" \
-		"$("$GOHEAP" histogram "$work/$1.heapdump" 2>&1 >/dev/null | grep -v ': its program is ')"
+		"$("$GOHEAP" histogram --bytes "$work/$1.heapdump" 2>&1 >/dev/null | grep -v ': its program is ')"
 	awk '/^goroutine / { on = 1 } on' "$work/$1.stdout" | printed | grep -v $'\t0$' | cut -f 1,2 | sort >"$work/expected"
 	"$GOHEAP" frames --json "$work/$1.heapdump" |
 		sed -nE 's/.*"goroutine":([0-9]+),.*"function":"([^"]*)".*/\1\t\2/p' | sort >"$work/found"

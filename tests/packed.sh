@@ -26,7 +26,7 @@ check() {
 	local file
 	GOTRACEBACK=all run_until_ready "$2" "$work/own"
 	"$GOHEAP" goroutines --all -p "$pid" >"$work/live" 2>"$work/why" || cat "$work/why"
-	"$GOHEAP" histogram -p "$pid" >"$work/histogram" 2>"$work/why" || cat "$work/why"
+	"$GOHEAP" histogram --bytes -p "$pid" >"$work/histogram" 2>"$work/why" || cat "$work/why"
 	timeout 60 gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
 	file=$(sed -n 's/^\t\(.*main\.go:[0-9]*\) .*/\1/p' "$work/live" | tail -n 1)
 	goheap "$2" "attach $pid" "goheap goroutines --all" "break $file" "info symbol main.main" "detach" >"$work/session"

@@ -38,7 +38,7 @@ said() {
 
 # in_heap ARGUMENT...: how many objects the heap has, and bytes.
 in_heap() {
-	"$GOHEAP" histogram -n 1 "$@" | sed -nE 's/^([0-9,]+) objects? of ([0-9,]+) bytes?;.*/\1 \2/p' | tr -d ,
+	"$GOHEAP" histogram --bytes -n 1 "$@" | sed -nE 's/^([0-9,]+) objects? of ([0-9,]+) bytes?;.*/\1 \2/p' | tr -d ,
 }
 
 # write OUT ARGUMENT...: goheap pprof --paths.
@@ -64,10 +64,10 @@ check_held() {
 	before=$(top "$work/profile.old" | bytes "$(said held 2)")
 	equal "$1: growth" $(($(said freed 2) - ${before:-0})) \
 		"$(top -diff_base="$work/profile.old" "$work/profile" | bytes "$(said held 2)")"
-	"$GOHEAP" histogram --by root -n 0 "$work/new" -e "$directory/leaks" >"$work/roots"
+	"$GOHEAP" histogram --bytes --by root -n 0 "$work/new" -e "$directory/leaks" >"$work/roots"
 	equal "$1: histogram --by root" "$(said freed 2)" \
 		"$(awk -v root="$(said held 2)" '$6 == root && NF == 6 { gsub(",", "", $2); print $2 }' "$work/roots")"
-	"$GOHEAP" histogram --by path -n 0 "$work/new" -e "$directory/leaks" >"$work/paths"
+	"$GOHEAP" histogram --bytes --by path -n 0 "$work/new" -e "$directory/leaks" >"$work/paths"
 	equal "$1: histogram --by path" "$(said freed 2)" \
 		"$(awk -v root="$(said held 2)" '$6 == root { gsub(",", "", $2); sum += $2 } END { print sum }' "$work/paths")"
 	write "$work/profile" -e "$directory/leaks.stripped" "$work/new"

@@ -62,7 +62,7 @@ heaps() {
 	shift
 	for library in one:21 two:22; do
 		equal "$name: objects of ${library%:*}.so" "${library#*:} main.node" \
-			"$("$GOHEAP" histogram -n 0 --module "${library%:*}.so" "$@" 2>/dev/null | awk '$NF == "main.node" { print $1, $NF }')"
+			"$("$GOHEAP" histogram --bytes -n 0 --module "${library%:*}.so" "$@" 2>/dev/null | awk '$NF == "main.node" { print $1, $NF }')"
 	done
 }
 
@@ -87,7 +87,7 @@ session() {
 	shift
 	id=$(waiting <"$work/stacks.22" | awk '{ print $1; exit }')
 	goheap "$@" "goheap goroutines" "echo number\\n" "goheap goroutine $id" "goheap goroutine $id --module two.so" bt \
-		"goheap histogram -n 0 --module two.so" "goheap hang" >"$work/session"
+		"goheap histogram --bytes -n 0 --module two.so" "goheap hang" >"$work/session"
 	each "$name"
 	equal "$name: what may be asked next is asked of the library" "one.so two.so " \
 		"$(sed -nE 's/^see goheap goroutines --group --module [^ ]*\/([^ ]*) .*/\1/p' "$work/session" | sort | tr '\n' ' ')"

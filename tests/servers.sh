@@ -83,7 +83,7 @@ check_profile() {
 		own "$work/collected" 'debug=1&gc=1'
 		own "$work/before" debug=1
 		"$GOHEAP" profile -p "$pid" >"$work/profile" 2>"$work/why"
-		"$GOHEAP" histogram -n 1 -p "$pid" >"$work/histogram" 2>"$work/why"
+		"$GOHEAP" histogram --bytes -n 1 -p "$pid" >"$work/histogram" 2>"$work/why"
 		own "$work/after" debug=1
 		cmp -s <(sites "$work/before") <(sites "$work/after") &&
 			[ "$(statistic NumGC "$work/collected")" = "$(statistic NumGC "$work/after")" ] && break
@@ -115,15 +115,15 @@ check_loaded() {
 	has "$1: dump: the pause alone is told" "$(cat "$work/told")" '^goheap: paused [0-9]+ ms$'
 	equal "$1: dump: in one line" 1 "$(wc -l <"$work/told")"
 	has "$1: info" "$("$GOHEAP" info "$work/dump")" '^objects: *[0-9]{4,}$'
-	"$GOHEAP" dominators -n 10 -p "$pid" >"$work/dominators" 2>"$work/told" || fail "$1: dominators"
+	"$GOHEAP" dominators --bytes -n 10 -p "$pid" >"$work/dominators" 2>"$work/told" || fail "$1: dominators"
 	equal "$1: dominators: in one line" 1 "$(wc -l <"$work/told")"
 	has "$1: dominators" "$(cat "$work/dominators")" '^ +[0-9,]+ +[0-9.]+% +[0-9]+ +0x'
-	address=$("$GOHEAP" dominators -n 1 "$work/dump" | grep -o '0x[0-9a-f]*' | head -n 1)
+	address=$("$GOHEAP" dominators --bytes -n 1 "$work/dump" | grep -o '0x[0-9a-f]*' | head -n 1)
 	has "$1: path to its largest retainer" "$("$GOHEAP" path -e "${!1}" "$work/dump" "$address" 2>&1)" '(data|bss|goroutine|finalizer|other)'
 	"$GOHEAP" goroutines -p "$pid" >"$work/goroutines" 2>"$work/told" || fail "$1: goroutines"
 	has "$1: goroutines" "$(cat "$work/goroutines")" '^main\.'
-	equal "$1: each goroutine can go on" '0 goroutines can never go on' "$("$GOHEAP" goroutines --leaked -p "$pid" 2>"$work/told")"
-	equal "$1: no mutexes are waited for in a circle" "0 deadlocks of mutexes" "$("$GOHEAP" waits --deadlocks -p "$pid" 2>"$work/told")"
+	equal "$1: each goroutine can go on" 'No goroutine that can never go on' "$("$GOHEAP" goroutines --leaked -p "$pid" 2>"$work/told")"
+	equal "$1: no mutexes are waited for in a circle" "No deadlock of mutexes" "$("$GOHEAP" waits --deadlocks -p "$pid" 2>"$work/told")"
 }
 
 # check_core NAME: its core file has the heap that it has itself, if nothing changes meanwhile.
@@ -137,7 +137,7 @@ check_core() {
 	"$GOHEAP" profile -e "${!1}" "$work/core.$pid" >"$work/profile" 2>"$work/told"
 	equal "$1: core file: nothing is missing" '' "$(cat "$work/told")"
 	same "$1: core file: profile" <(sites "$work/before") <(sites "$work/profile")
-	has "$1: core file: histogram" "$("$GOHEAP" histogram -n 1 -e "${!1}" "$work/core.$pid" 2>&1)" '^[0-9,]{5,} objects of '
+	has "$1: core file: histogram" "$("$GOHEAP" histogram --bytes -n 1 -e "${!1}" "$work/core.$pid" 2>&1)" '^[0-9,]{5,} objects of '
 	rm -f "$work/core.$pid"
 }
 
@@ -181,7 +181,7 @@ check_watches() {
 	watcher=$!
 	wait_until [ -s "$work/watching" ]
 	curl -s "http://127.0.0.1:$port/debug/pprof/goroutine?debug=1" >"$work/stacks"
-	"$GOHEAP" suspects -p "$pid" 2>"$work/told" | head -n 1 >"$work/suspect"
+	"$GOHEAP" suspects --bytes -p "$pid" 2>"$work/told" | head -n 1 >"$work/suspect"
 	browse_watches
 	exec 7>&-
 	wait "$watcher"

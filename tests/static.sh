@@ -71,7 +71,7 @@ plain() {
 what_is_written() {
 	local made=$work/root/out/made
 	case $1 in
-	dump) "$GOHEAP" histogram -n 9 "$made" ;;
+	dump) "$GOHEAP" histogram --bytes -n 9 "$made" ;;
 	pprof) gunzip <"$made" | grep -aoE '(runtime|main|sync)\.[][A-Za-z.()*]+' ;;
 	hprof) tail -c +32 "$made" | sha256sum ;;
 	debug | unstrip) sha256sum <"$made" ;;
@@ -305,7 +305,7 @@ check_pod() {
 		*) shown "a pod" "$line" '' ;;
 		esac
 	done 9<"$work/typed"
-	has "a pod: the dump, here" "$("$GOHEAP" suspects -e "$program" heap 2>&1)" '2,000 main\.Session'
+	has "a pod: the dump, here" "$("$GOHEAP" suspects --bytes -e "$program" heap 2>&1)" '2,000 main\.Session'
 	holds "a pod: the file of the program is below /proc/PID/root alone" "" test ! -e "$work/pod/server" -a -e "/proc/$server/root/server"
 	line=$(sed -n 's/\\-/-/g; s/^\$ \(docker .*\)/\1/p' "$(dirname "$GOHEAP")/goheap.1")
 	shown "a pod" "$line" '^server, process 1: go1\.'

@@ -64,7 +64,7 @@ check_lockers() {
 			has "$1: nobody is said to have left it, $wait, $way" "$(cat "$work/$way")" \
 				"^1 goroutine: $wait .*; (its holder is not known|perhaps no goroutine holds it: it may have been left locked|(perhaps )?held by goroutine [0-9]+ \\(main\\.hold at .*)\$"
 		done
-		has "$1: nor that somebody can never go on, $way" "$(cat "$work/$way")" '^0 goroutines can never go on$'
+		has "$1: nor that somebody can never go on, $way" "$(cat "$work/$way")" '^No goroutine that can never go on$'
 	done
 }
 
@@ -113,17 +113,17 @@ check_memory() {
 	local text programs=(memory mapped)
 	! is_from 24 || programs+=(cleanup)
 	run_until_ready "$directory/strangers.stripped" "${programs[@]}"
-	text=$("$GOHEAP" histogram --limit 0 -p "$pid" 2>"$work/why" | sed -E 's/^ +([0-9,]+) +([0-9,]+) +[0-9.]+% +[0-9,]+ +0x[0-9a-f]+ +/\1 \2 /')
+	text=$("$GOHEAP" histogram --bytes --limit 0 -p "$pid" 2>"$work/why" | sed -E 's/^ +([0-9,]+) +([0-9,]+) +[0-9.]+% +[0-9,]+ +0x[0-9a-f]+ +/\1 \2 /')
 	has "$1: arrays as a map's values" "$text" '^3 540,672 \[4500\]main\.slot$'
 	has "$1: as a channel's elements" "$text" '^1 196,608 \[\]\[6000\]\*main\.node$'
 	has "$1: behind interfaces" "$text" '^3 147,456 \[6000\]\*main\.node$'
 	has "$1: in structs" "$text" '^3 122,880 main\.page$'
 	has "$1: what they lead to" "$text" "^$(commas $((3 * (5000 + 4500 + 6000) + 3000)))|49,5[0-9][0-9] [0-9,]+ main\\.node\$"
 	has "$1: all have types" "$text" '^typed: (9[89]|100)% of bytes, (9[89]|100)% of objects; '
-	text=$("$GOHEAP" memory -p "$pid" 2>"$work/why")
+	text=$("$GOHEAP" memory --bytes -p "$pid" 2>"$work/why")
 	has "$1: what the program has mapped" "$text" '^ *6[78],[0-9]{3},[0-9]{3} .* anonymous memory outside the Go heap'
 	has "$1: who has" "$text" '^The program or C code mapped it by itself'
-	! is_from 24 || has "$1: cleanups" "$("$GOHEAP" suspects -p "$pid" 2>"$work/why")" \
+	! is_from 24 || has "$1: cleanups" "$("$GOHEAP" suspects --bytes -p "$pid" 2>"$work/why")" \
 		"^goroutine $(of cleanup-blocked) runs (finalizers|cleanups), and is blocked in main\\.shut: 3[789] more wait for it\$"
 	exec 7>&-
 	wait "$pid" 2>"$work/why"

@@ -65,7 +65,7 @@ check_root() {
 
 # first FILE...: what goheap suspects tells first of these dumps, by the program $program.
 first() {
-	"$GOHEAP" suspects "$@" -e "$program" | head -n 1
+	"$GOHEAP" suspects --bytes "$@" -e "$program" | head -n 1
 }
 
 # bytes TEXT: that the finding TEXT tells.
@@ -139,10 +139,10 @@ check_goroutines() {
 	has "$1: by name" "$output" "^1\. $count goroutines in main\.handle at .*/main\.go:$line, r keep .*: $count main\.Request, "
 	has "$1: growth" "$output" "; [0-9,]+ bytes and $(commas $(($(said held 4) / 2))) main\.Request more than before\$"
 	# That is the same as in the table of all stacks.
-	"$GOHEAP" goroutines --memory "$work/new" -e "$program" >"$work/memory"
-	equal "$1: goroutines --memory" "$(sed -nE '1s/^1\. (.*) keep ([0-9,]+) bytes, .*/\2 \1/p' <<<"$output")" \
+	"$GOHEAP" goroutines --bytes --memory "$work/new" -e "$program" >"$work/memory"
+	equal "$1: goroutines --bytes --memory" "$(sed -nE '1s/^1\. (.*) keep ([0-9,]+) bytes, .*/\2 \1/p' <<<"$output")" \
 		"$(awk 'NR == 2 { bytes = $1; $1 = $2 = $3 = ""; sub(/^ */, ""); print bytes, $0 }' "$work/memory")"
-	has "$1: goroutines --memory in JSON" "$("$GOHEAP" goroutines --memory --json "$work/new" -e "$program" | head -n 1)" \
+	has "$1: goroutines --bytes --memory in JSON" "$("$GOHEAP" goroutines --bytes --memory --json "$work/new" -e "$program" | head -n 1)" \
 		"^\{\"retained\":[0-9]+,\"goroutines\":$(said held 4),\"root\":\{\"kind\":\"stack\",\"variable\":\"r\","
 	program=$directory/leaks.stripped
 	output=$(first "$work/new")
@@ -175,15 +175,15 @@ check_after() {
 	closure="closure $(said held 2 | sed 's/\./\\./g')"
 	has "$1: the closures" "$(first "$work/new")" "^1\. .* keeps? .*: [0-9,]+ $closure, "
 	has "$1: growth" "$(first "$work/new" "$work/old")" "^1\. .*: [0-9,]+ $closure, .* and [0-9,]+ $closure more than before\$"
-	kept=$("$GOHEAP" suspects "$work/new" -e "$program" | sed -nE "s/^[0-9]\. .*: ([0-9,]+) $closure, .*/\1/p" | tr -d , | awk '{ sum += $1 } END { print sum + 0 }')
+	kept=$("$GOHEAP" suspects --bytes "$work/new" -e "$program" | sed -nE "s/^[0-9]\. .*: ([0-9,]+) $closure, .*/\1/p" | tr -d , | awk '{ sum += $1 } END { print sum + 0 }')
 	equal "$1: nearly all of them" yes "$([ "$kept" -le "$(said held 4)" ] && [ "$kept" -ge $(($(said held 4) * 95 / 100)) ] && echo yes || echo "$kept")"
 }
 
 # check_threads NAME: as many as the kernel has of the process.
 check_threads() {
 	local pid output told threads
-	lacks "$1: a dump of few threads" "$("$GOHEAP" suspects "$work/old")" 'threads: see'
-	has "$1: a dump" "$("$GOHEAP" suspects "$work/new")" "^[0-9]+ threads: see goheap goroutines --group $work/new \(which are locked"
+	lacks "$1: a dump of few threads" "$("$GOHEAP" suspects --bytes "$work/old")" 'threads: see'
+	has "$1: a dump" "$("$GOHEAP" suspects --bytes "$work/new")" "^[0-9]+ threads: see goheap goroutines --group $work/new \(which are locked"
 	mkfifo "$work/threads"
 	: >"$work/output" # another may have been ready before
 	"$directory/leaks.stripped" threads <"$work/threads" >"$work/output" &
@@ -192,7 +192,7 @@ check_threads() {
 	wait_until grep -q '^waiting' "$work/output"
 	# The runtime may start another meanwhile.
 	threads=$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)
-	output=$("$GOHEAP" suspects -p "$pid" 2>"$work/why")
+	output=$("$GOHEAP" suspects --bytes -p "$pid" 2>"$work/why")
 	told=$(sed -nE 's/^([0-9]+) threads: see goheap goroutines --group -p .*/\1/p' <<<"$output")
 	holds "$1: a process" "$threads threads before, $told told: $output" \
 		test "$threads" -le "${told:-0}" -a "${told:-0}" -le "$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)"
@@ -211,16 +211,16 @@ check_cleanups() {
 		has "$1: JSON" "$("$GOHEAP" suspects --json "$work/new" -e "$program")" \
 			'"root":\{"kind":"cleanup",.*"function":"main\.release",.*"conservative":true\}'
 		# The sample collects its garbage before it writes a dump.
-		has "$1: no garbage" "$("$GOHEAP" histogram "$work/new" -e "$program")" 'garbage: [0-9] objects?$'
-		has "$1: garbage, without the program" "$("$GOHEAP" histogram "$work/new")" 'garbage: [0-9]+,[0-9]+ objects$'
+		has "$1: no garbage" "$("$GOHEAP" histogram --bytes "$work/new" -e "$program")" 'garbage: [0-9] objects?$'
+		has "$1: garbage, without the program" "$("$GOHEAP" histogram --bytes "$work/new")" 'garbage: [0-9]+,[0-9]+ objects$'
 	else
 		has "$1: perhaps no garbage" "$output" "^1\\. garbage, not collected yet, or what cleanups keep, .* objects\$"
 	fi
 	# A process tells of them.
 	start cleanup
-	output=$("$GOHEAP" suspects -p "$pid" --names "$directory/leaks" 2>/dev/null | head -n 1)
+	output=$("$GOHEAP" suspects --bytes -p "$pid" --names "$directory/leaks" 2>/dev/null | head -n 1)
 	has "$1: a process: by name and type" "$output" "^1\\. (root: )?cleanup main\\.release keeps .*: $(commas "$(said held 4)") main\\.Session, "
-	output=$("$GOHEAP" suspects -p "$pid" 2>/dev/null | head -n 1)
+	output=$("$GOHEAP" suspects --bytes -p "$pid" 2>/dev/null | head -n 1)
 	has "$1: a process: stripped" "$output" "^1\\. (root: )?cleanup main\\.release keeps .*: $(commas "$(said held 4)") main\\.Session, "
 	end "$pid"
 }
@@ -229,7 +229,7 @@ check_cleanups() {
 check_emptied() {
 	local output program room
 	for program in "$directory/leaks" "$directory/leaks.stripped"; do
-		output=$("$GOHEAP" suspects "$work/new" "$work/old" -e "$program")
+		output=$("$GOHEAP" suspects --bytes "$work/new" "$work/old" -e "$program")
 		freed "$1: the bytes" "$(said freed 2)" "$(head -n 1 <<<"$output")"
 		has "$1: growth" "$output" '^1\. .* \(map\[int]\*main\.Session\) keeps .*: 1 map\[int]\*main\.Session; [0-9,]+ bytes more than before$'
 		has "$1: what it holds" "$output" '^   the map has room for [0-9,]+ entries and holds 10: a map does not shrink when entries are deleted$'
@@ -237,7 +237,7 @@ check_emptied() {
 		# A map is less than eight times as large as what it had at most.
 		equal "$1: its room" 1 $((room >= 30001 && room < 8 * 30001))
 	done
-	has "$1: by name" "$("$GOHEAP" suspects "$work/new" -e "$directory/leaks")" '^1\. main\.peak '
+	has "$1: by name" "$("$GOHEAP" suspects --bytes "$work/new" -e "$directory/leaks")" '^1\. main\.peak '
 	check_users "$1: by use" "$output" "$(sed -nE 's/^1\. global (0x[0-9a-f]+)[ ,].*/\1/p' <<<"$output")"
 }
 
@@ -264,7 +264,7 @@ check_pool() {
 
 # check_merged NAME: what dominators has in one line is, in sum, what it has object by object in JSON.
 check_merged() {
-	"$GOHEAP" dominators -n 0 "$work/new" -e "$directory/leaks" >"$work/merged"
+	"$GOHEAP" dominators --bytes -n 0 "$work/new" -e "$directory/leaks" >"$work/merged"
 	"$GOHEAP" dominators --json "$work/new" -e "$directory/leaks" >"$work/each"
 	equal "$1: merged dominators: objects" "$(wc -l <"$work/each")" \
 		"$(awk 'NR > 1 { gsub(",", ""); sum += $3 } END { print sum }' "$work/merged")"
@@ -293,7 +293,7 @@ check_cut() {
 		"$GOHEAP" $command --partial "$work/cut" >/dev/null 2>&1
 		equal "$1: $command --partial" 0 $?
 	done
-	has "$1: histogram of a cut dump" "$("$GOHEAP" histogram "$work/cut" 2>/dev/null)" \
+	has "$1: histogram of a cut dump" "$("$GOHEAP" histogram --bytes "$work/cut" 2>/dev/null)" \
 		'; the roots are missing: what is garbage is not known$'
 }
 
@@ -305,11 +305,11 @@ check_diff() {
 	row=$(sed -nE 's/.*"bytes":([0-9]+),"retained_growth":([0-9]+),"change":"new".*/\1 \2/p' <<<"$growth")
 	near "$1: diff: new" "$(said freed 2)" "${row% *}"
 	equal "$1: diff: new is grown" "${row% *}" "${row#* }"
-	growth=$("$GOHEAP" diff --by root "$work/new" "$work/none" -e "$directory/leaks")
+	growth=$("$GOHEAP" diff --bytes --by root "$work/new" "$work/none" -e "$directory/leaks")
 	row=$(sed -nE "s/.* -($grouped) +0 +0 +-($grouped) +gone +main\.cache\$/\1 \3/p" <<<"$growth" | tr -d ,)
 	near "$1: diff: gone" "$(said freed 2)" "${row% *}"
 	equal "$1: diff: gone is lost" "${row% *}" "${row#* }"
-	growth=$("$GOHEAP" diff --by type "$work/old" "$work/new" -e "$directory/leaks")
+	growth=$("$GOHEAP" diff --bytes --by type "$work/old" "$work/new" -e "$directory/leaks")
 	has "$1: diff: retained" "$growth" "^ +\+1,000 +\+48,000 +2,000 +96,000 +\+7[0-9]{2},[0-9]{3} +0x[0-9a-f]+  main\.Session\$"
 	growth=$("$GOHEAP" diff --json --by type "$work/old" "$work/new" -e "$directory/leaks")
 	has "$1: diff as JSON" "$growth" '^\{"objects_growth":1000,"bytes_growth":48000,"objects":2000,"bytes":96000,"retained_growth":7[0-9]{5},"change":null,"largest":"0x[0-9a-f]+","type":"main\.Session"\}$'
@@ -324,11 +324,11 @@ check_diff() {
 check_other() {
 	local command other=$work/other
 	"$("$tests/build-sample" "$2" leak)/leak.stripped" "$other" "$other.after" >/dev/null
-	"$GOHEAP" diff "$work/old" "$work/new" >/dev/null 2>"$work/errors"
-	"$GOHEAP" suspects "$work/old" "$work/new" >"$work/answer" 2>>"$work/errors"
-	same "$1: dumps in either order" "$work/answer" <("$GOHEAP" suspects "$work/new" "$work/old" 2>>"$work/errors")
+	"$GOHEAP" diff --bytes "$work/old" "$work/new" >/dev/null 2>"$work/errors"
+	"$GOHEAP" suspects --bytes "$work/old" "$work/new" >"$work/answer" 2>>"$work/errors"
+	same "$1: dumps in either order" "$work/answer" <("$GOHEAP" suspects --bytes "$work/new" "$work/old" 2>>"$work/errors")
 	equal "$1: of one program's dumps nothing is said" "" "$(cat "$work/errors")"
-	"$GOHEAP" diff "$work/new" "$work/old" >/dev/null 2>"$work/errors"
+	"$GOHEAP" diff --bytes "$work/new" "$work/old" >/dev/null 2>"$work/errors"
 	equal "$1: dumps in the wrong order" "goheap: $work/new, named as the older dump, is later than $work/old, by their last garbage collections: name them the other way round" \
 		"$(cat "$work/errors")"
 	for command in diff suspects; do
@@ -341,7 +341,7 @@ check_other() {
 # counted among slivers, and of two slices of an array that one object has the first alone is.
 check_slices() {
 	local command object
-	object=$("$GOHEAP" histogram -n 0 "$work/new" | sed -nE 's/.* (0x[0-9a-f]+)  131072 bytes, .*/\1/p')
+	object=$("$GOHEAP" histogram --bytes -n 0 "$work/new" | sed -nE 's/.* (0x[0-9a-f]+)  131072 bytes, .*/\1/p')
 	for command in path referrers; do
 		has "$1: $command of a sliver" "$("$GOHEAP" "$command" "$work/new" "$object" -e "$directory/leaks")" \
 			'  main\.Part, [0-9]+ bytes  ?\.(bytes|all) \[4096:20480\] of 131,072 bytes( ->)?$'
@@ -349,8 +349,8 @@ check_slices() {
 			'"field":"(bytes|all)","range":\[4096,20480\]'
 	done
 	for command in leaks leaks.stripped; do
-		has "$1: suspects of slivers, $command" "$("$GOHEAP" suspects "$work/new" -e "$directory/$command")" \
-			'^   of these slices use 311,296 of 2,490,368 bytes: main\.Part\.bytes \[4096:20480\] of 131,072 bytes, and 18 more like it$'
+		has "$1: suspects of slivers, $command" "$("$GOHEAP" suspects --bytes "$work/new" -e "$directory/$command")" \
+			'^   of these slices use 311,296 bytes of 2,490,368 bytes: main\.Part\.bytes \[4096:20480\] of 131,072 bytes, and 18 more like it$'
 	done
 }
 
@@ -376,16 +376,16 @@ start() {
 check_process() {
 	local core=$work/core output
 	start map
-	output=$("$GOHEAP" suspects -p "$pid" --names "$directory/leaks" | head -n 1)
+	output=$("$GOHEAP" suspects --bytes -p "$pid" --names "$directory/leaks" | head -n 1)
 	has "$1: a process" "$output" "^1\. main\.cache \(map\[string\]\*main\.Session\) keeps "
-	goheap "" "attach $pid" "goheap suspects" "goheap diff $work/old" "generate-core-file $core" "detach" >"$work/session"
+	goheap "" "attach $pid" "goheap suspects --bytes" "goheap diff --bytes $work/old" "generate-core-file $core" "detach" >"$work/session"
 	has "$1: a process in GDB" "$(cat "$work/session")" "^1\. global 0x[0-9a-f]+ of main, used in remember .* keeps "
 	has "$1: diff of a process in GDB" "$(cat "$work/session")" "^ +\+1,000 +\+48,000 +2,000 +96,000 .*  main\.Session\$"
-	output=$("$GOHEAP" suspects "$core" -e "$directory/leaks.stripped" | head -n 1)
+	output=$("$GOHEAP" suspects --bytes "$core" -e "$directory/leaks.stripped" | head -n 1)
 	has "$1: a core file" "$output" "^1\. global 0x[0-9a-f]+ of main, used in remember .* keeps "
 	end "$pid"
 	rm -f "$core"
-	goheap "$directory/leaks.stripped" "goheap load $work/new" "goheap suspects $work/old" >"$work/session"
+	goheap "$directory/leaks.stripped" "goheap load $work/new" "goheap suspects --bytes $work/old" >"$work/session"
 	has "$1: a dump in GDB" "$(cat "$work/session")" "^1\. global 0x[0-9a-f]+ of main, used in remember .* keeps .* more than before\$"
 	has "$1: the command that tells more" "$(cat "$work/session")" "^   see goheap path 0x"
 }
@@ -436,18 +436,18 @@ check() {
 		handle) check_held "go $1, $kind" $((${1#1.} < 24 ? 0 : 160)) ;;
 		nothing)
 			equal "go $1: nothing" "Nothing to tell: nothing keeps much of the heap by itself" \
-				"$("$GOHEAP" suspects "$work/new")"
+				"$("$GOHEAP" suspects --bytes "$work/new")"
 			equal "go $1: nothing grown" "Nothing to tell: nothing has grown by much of the heap" \
-				"$("$GOHEAP" suspects "$work/new" "$work/old")"
+				"$("$GOHEAP" suspects --bytes "$work/new" "$work/old")"
 			;;
 		*) check_held "go $1, $kind" ;;
 		esac
 		if [ "$kind" = list ]; then
-			has "go $1, $kind: elements are no lists" "$("$GOHEAP" histogram -n 0 "$work/new" -e "$directory/leaks")" \
+			has "go $1, $kind: elements are no lists" "$("$GOHEAP" histogram --bytes -n 0 "$work/new" -e "$directory/leaks")" \
 				'^ +2,000 +96,000 .*  container/list\.Element$'
 		fi
 		if [[ $kind = @(syncmap|handle) ]] && [ "${1#1.}" -ge 24 ]; then
-			lacks "go $1, $kind: the nodes of the tree" "$("$GOHEAP" suspects "$work/new" -e "$directory/leaks")" \
+			lacks "go $1, $kind: the nodes of the tree" "$("$GOHEAP" suspects --bytes "$work/new" -e "$directory/leaks")" \
 				"$(commas "$(said held 4)") objects of|objects of 160 bytes"
 		fi
 		if [ "$kind" = subslice ]; then
@@ -472,7 +472,7 @@ check_arm64() {
 		skip "arm64" "no qemu-aarch64"
 	elif GOARCH=arm64 sample "arm64" 1.19 leaks; then
 		"$run" "$directory/leaks.stripped" "$kind" "$work/old" "$work/new" >"$work/said"
-		output=$("$GOHEAP" dominators "$work/new" -e "$directory/leaks.stripped")
+		output=$("$GOHEAP" dominators --bytes "$work/new" -e "$directory/leaks.stripped")
 		has "arm64: by use" "$output" "<- global $(said word 2) of main, used in record and 1 more \(bss, "
 	fi
 }

@@ -46,7 +46,7 @@ answer() {
 	[[ $command != @(web|watch) || $status != 124 ]] || status=0
 	[[ $command = @(web|watch) && $status = 0 ]] && echo >"$work/printed"
 	# Meanwhile the runtime counts on.
-	[ "$command" != dump ] || [ "$status" != 0 ] || "$GOHEAP" histogram "$work/written" >"$work/printed" 2>/dev/null
+	[ "$command" != dump ] || [ "$status" != 0 ] || "$GOHEAP" histogram --bytes "$work/written" >"$work/printed" 2>/dev/null
 	[ "$command" != dump ] || rm -f "$work/written"
 	cat "$work/printed" "$work/written" 2>/dev/null | tr -d '\0' |
 		sed -E -e "s#(/dev/stdin|$core|$dump|-p $pid)#TARGET#g" -e 's/(goheap [a-z]+) -( |$)/\1 TARGET\2/g' \

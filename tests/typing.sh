@@ -41,7 +41,7 @@ compare() {
 typed() {
 	local name=$1 percent=$2 line
 	shift 2
-	line=$("$GOHEAP" histogram "$@" "$work/dump" | grep '^typed: ')
+	line=$("$GOHEAP" histogram --bytes "$@" "$work/dump" | grep '^typed: ')
 	if [ "$(sed -E 's/^typed: ([0-9]+)% of bytes.*/\1/' <<<"$line")" -ge "$percent" ]; then
 		ok "$name: $line"
 	else
@@ -64,9 +64,9 @@ check_release() {
 	has "$name: a slice of one element" "$(cat "$work/answers")" '^(\[\])?\*main\.Few$'
 	check_shapes "$name" "$release"
 	compare "$name, with the twin" 98 -e "$directory/typed.stripped" --names "$directory/typed"
-	"$GOHEAP" histogram -e "$directory/typed.stripped" --names "$GOHEAP" "$work/dump" >"$work/histogram" 2>&1
+	"$GOHEAP" histogram --bytes -e "$directory/typed.stripped" --names "$GOHEAP" "$work/dump" >"$work/histogram" 2>&1
 	equal "$name: names of another program: exit status" 1 $?
-	"$GOHEAP" histogram --names "$directory/typed.stripped" "$work/dump" >"$work/histogram" 2>&1
+	"$GOHEAP" histogram --bytes --names "$directory/typed.stripped" "$work/dump" >"$work/histogram" 2>&1
 	has "$name: names of a program that has none" "$(cat "$work/histogram")" '^goheap: .*: expected DWARF, found none'
 	"$GOHEAP" path -e "$directory/typed" "$work/dump" \
 		"$(awk -F'\t' '$2 == "main.Holder" { print $1; exit }' "$work/said")" >"$work/path"
@@ -76,7 +76,7 @@ check_release() {
 	has "$name: a path names fields" "$(cat "$work/path")" 'main\.Holder, [0-9]+ bytes  \.many ->$'
 	has "$name: and types" "$(cat "$work/path")" ' map\[string\]main\.Named, [0-9]+ bytes$'
 	[ -n "${GOARCH:-}" ] || check_gdb "$name" "$directory"
-	"$GOHEAP" histogram -n 0 "$work/dump" >"$work/histogram"
+	"$GOHEAP" histogram --bytes -n 0 "$work/dump" >"$work/histogram"
 	has "$name: without the program" "$(cat "$work/histogram")" '^typed: [0-9]+% of bytes'
 }
 

@@ -57,7 +57,7 @@ check() {
 	equal "$name: as the kernel counts it" true "$([ "$resident" -ge 83886080 ] && [ "$resident" -le 120000000 ] && echo true)"
 	has "$name: the first answer" "$(cat "$folder/answer.txt")" "process $pid: go$1"
 	has "$name: the leak" "$(cat "$folder/suspects.txt")" "^[0-9]\\. .*[^0-9]80 main\\.session"
-	has "$name: the dump" "$("$GOHEAP" histogram "$folder/heap.gz" -e "$directory/grows.stripped" 2>&1)" "^ +80 .* main\\.session\$"
+	has "$name: the dump" "$("$GOHEAP" histogram --bytes "$folder/heap.gz" -e "$directory/grows.stripped" 2>&1)" "^ +80 .* main\\.session\$"
 	tell "goroutines 2000"
 	has "$name: goroutines" "$(cat "$(evidence goroutines)/goroutines.txt")" "^2,?000 goroutines? "
 	equal "$name: what has been told is not told again" "$(grep -c '"rss"' "$work/events")" 1

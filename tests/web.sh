@@ -148,8 +148,8 @@ check_answers() {
 		# shellcheck disable=SC2086 # words
 		set -- $arguments
 		case $1 in
-		diff) "$GOHEAP" diff -e "$program" "$work/before" "$work/after" "${@:2}" ;;
-		suspects) "$GOHEAP" suspects -e "$program" "$work/before" "$work/after" "${@:2}" ;;
+		diff) "$GOHEAP" diff --bytes -e "$program" "$work/before" "$work/after" "${@:2}" ;;
+		suspects) "$GOHEAP" suspects --bytes -e "$program" "$work/before" "$work/after" "${@:2}" ;;
 		memstats) "$GOHEAP" "$1" "$work/after" "${@:2}" ;;
 		older) "$GOHEAP" "$2" -e "$program" "$work/before" "${@:3}" ;;
 		sql) "$GOHEAP" sql -e "$program" --json "$work/after" "SELECT type, count(*) FROM objects GROUP BY 1" ;;
@@ -372,7 +372,7 @@ check_gdb() {
 	"$directory/leak.stripped" "$work/before" "$work/after" || fail "in GDB: the sample runs"
 	rm -f "$work/gdb" "$work/go"
 	mkfifo "$work/go"
-	goheap "$directory/leak.stripped" "goheap load $work/after" "goheap web" "goheap web $work/before" "goheap histogram -n 1" \
+	goheap "$directory/leak.stripped" "goheap load $work/after" "goheap web" "goheap web $work/before" "goheap histogram --bytes -n 1" \
 		"echo it goes on\\n" "shell cat $work/go" >"$work/gdb" 2>&1 &
 	server=$!
 	for ((i = 0; i < 600; i++)); do

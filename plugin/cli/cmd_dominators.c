@@ -76,7 +76,7 @@ static void print_entry(struct gh_emit *emit, const void *member)
 }
 
 static const struct gh_column tree_columns[] = {
-    {"retained", GH_COL_NUMBER(struct row, retained)},
+    {"retained", GH_COL_SIZE(struct row, retained)},
     {"%", GH_COL_SHARE(struct row, share)},
     {"objects", GH_COL_NUMBER(struct row, objects)},
     {"object", GH_COL_PRINTED(print_entry)},
@@ -84,7 +84,7 @@ static const struct gh_column tree_columns[] = {
 };
 
 static const struct gh_column json_columns[] = {
-    {"retained", GH_COL_NUMBER(struct row, retained)},
+    {"retained", GH_COL_SIZE(struct row, retained)},
     {"objects", GH_COL_NUMBER(struct row, objects)},
     {"depth", GH_COL_NUMBER(struct row, depth)},
     GH_OBJECT(struct row, object),
@@ -203,7 +203,7 @@ static void add_objects(struct gh_top *largest, const struct gh_heap_query *quer
 static int print_json(struct gh_heap_query *query, uint32_t top)
 {
 	static const struct gh_column columns[] = {
-	    {"retained", GH_COL_NUMBER(struct object_row, retained)},
+	    {"retained", GH_COL_SIZE(struct object_row, retained)},
 	    {"size", GH_COL_NUMBER(struct object_row, size)},
 	    GH_OBJECT(struct object_row, object),
 	    {"dominator", GH_COL_KNOWN_ADDRESS(struct object_row, dominator)},

@@ -76,7 +76,7 @@ static void print_root(struct gh_emit *emit, const void *member)
 }
 
 static const struct gh_column memory_columns[] = {
-    {"retained", GH_COL_NUMBER(struct row, retained)},
+    {"retained", GH_COL_SIZE(struct row, retained)},
     {"%", GH_COL_SHARE(struct row, share), .only = GH_IN_TEXT},
     {"goroutines", GH_COL_NUMBER(struct row, goroutines)},
     {"stack", GH_COL_PRINTED(print_holder), .only = GH_IN_TEXT},

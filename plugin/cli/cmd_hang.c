@@ -152,6 +152,15 @@ static void emit_leaked(const struct gh_leaked *leaked)
 	gh_emit_row(&emit, columns, &row);
 }
 
+/* Prints that COUNT are WHAT, unless none is, after *BEFORE, which is a comma then. */
+static void print_some(const char **before, size_t count, const char *what)
+{
+	if (count == 0)
+		return;
+	printf("%s%zu %s", *before, count, what);
+	*before = ", ";
+}
+
 static void print_census(const struct gh_dump *dump)
 {
 	static const char *const texts[] = {
@@ -164,9 +173,9 @@ static void print_census(const struct gh_dump *dump)
 						    GH_DUMP_SYSCALL, GH_DUMP_WAITING};
 	struct census census = take_census(dump);
 	gh_print_count(stdout, census.count, "goroutine");
+	const char *before = ": ";
 	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++)
-		printf("%s%zu %s", i > 0 ? ", " : ": ", census.by_status[order[i]],
-		       texts[order[i]]);
+		print_some(&before, census.by_status[order[i]], texts[order[i]]);
 	if (census.longest >= 1000000000)
 		printf("; goroutine %" PRIu64 " has waited longest, for at least %.0f s",
 		       census.oldest, (double)census.longest / 1e9);
@@ -183,14 +192,15 @@ static void print_threads(const struct gh_wait_query *query)
 		return;
 	}
 	gh_print_count(stdout, states.count, "thread");
-	printf(": %zu on a processor or ready, %zu asleep", states.running, states.sleeping);
-	if (states.stopped > 0)
-		printf(", %zu stopped by a signal (SIGCONT has them go on)", states.stopped);
-	if (states.traced > 0)
-		printf(", %zu stopped by a debugger", states.traced);
+	const char *before = ": ";
+	print_some(&before, states.running, "on a processor or ready");
+	print_some(&before, states.sleeping, "asleep");
+	print_some(&before, states.stopped, "stopped by a signal (SIGCONT has them go on)");
+	print_some(&before, states.traced, "stopped by a debugger");
+	print_some(&before, states.stuck, "in the kernel, where no signal reaches them");
 	if (states.stuck > 0)
-		printf(", %zu in the kernel, where no signal reaches them (thread %d%s%s)",
-		       states.stuck, states.first_stuck, strlen(states.where) > 1 ? " in " : "",
+		printf(" (thread %d%s%s)", states.first_stuck,
+		       strlen(states.where) > 1 ? " in " : "",
 		       strlen(states.where) > 1 ? states.where : "");
 	putchar('\n');
 }

@@ -59,9 +59,9 @@ static void print_rows(const struct gh_heap_query *query, const struct gh_groups
 {
 	const struct gh_column columns[] = {
 	    {"objects", GH_COL_NUMBER(struct row, objects)},
-	    {"bytes", GH_COL_NUMBER(struct row, bytes)},
+	    {"bytes", GH_COL_SIZE(struct row, bytes)},
 	    {"%", GH_COL_SHARE(struct row, share), .only = GH_IN_TEXT},
-	    {"retained", GH_COL_NUMBER(struct row, retained)},
+	    {"retained", GH_COL_SIZE(struct row, retained)},
 	    {"largest", GH_COL_ADDRESS(struct row, largest)},
 	    gh_groups_column(groups, offsetof(struct row, name)),
 	    {0},
@@ -88,7 +88,7 @@ static void print_rows(const struct gh_heap_query *query, const struct gh_groups
 	if (!json) {
 		gh_print_count(stdout, query->heap.count, "object");
 		fputs(" of ", stdout);
-		gh_print_count(stdout, top.total, "byte");
+		gh_print_size(stdout, top.total);
 		if (gh_heap_query_lacks_roots(&query->dump)) {
 			puts("; the roots are missing: what is garbage is not known");
 		} else {

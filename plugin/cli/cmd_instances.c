@@ -16,8 +16,8 @@ struct row {
 };
 
 static const struct gh_column columns[] = {
-    {"retained", GH_COL_NUMBER(struct row, retained)},
-    {"size", GH_COL_NUMBER(struct row, size)},
+    {"retained", GH_COL_SIZE(struct row, retained)},
+    {"size", GH_COL_SIZE(struct row, size)},
     GH_OBJECT(struct row, object),
     {0},
 };

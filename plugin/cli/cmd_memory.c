@@ -87,16 +87,16 @@ static void print_what(struct gh_emit *emit, const void *context)
 		return;
 	bool is_own = row->part == kinds[GH_FOOTPRINT_ANONYMOUS].key;
 	fputs(is_own ? " (the runtime's own is " : ", ", emit->out);
-	gh_print_number(emit->out, row->of_it.value);
-	fputs(is_own ? " of it at most)" : " bytes", emit->out);
+	gh_print_size(emit->out, row->of_it.value);
+	fputs(is_own ? " of it at most)" : "", emit->out);
 }
 
 static const struct gh_column columns[] = {
     {"part", GH_COL_TEXT(struct row, part), .only = GH_IN_JSON},
     {"file", GH_COL_NAME(struct row, file), .only = GH_IN_JSON, .optional = true},
-    {"resident", GH_COL_NUMBER(struct row, resident)},
+    {"resident", GH_COL_SIZE(struct row, resident)},
     {"%", GH_COL_SHARE(struct row, share), .only = GH_IN_TEXT},
-    {"mapped", GH_COL_NUMBER(struct row, size)},
+    {"mapped", GH_COL_SIZE(struct row, size)},
     {"swapped", GH_COL_NUMBER(struct row, swapped), .only = GH_IN_JSON},
     {"ofIt", GH_COL_KNOWN_NUMBER(struct row, of_it), .only = GH_IN_JSON, .optional = true},
     {"what", GH_COL_PRINTED(print_what), .only = GH_IN_TEXT},
@@ -228,12 +228,10 @@ static const struct gh_column collector_columns[] = {
 /* Tells of the limit of memory, and that the collector works to hold it, if it IS_REACHED. */
 static void print_limit(const struct gh_collections *collections, bool is_reached)
 {
-	char limit[GH_NUMBER_TEXT];
-	char *end = limit + sizeof(limit);
-	char *digits = gh_format_number(end, collections->limit, true);
+	char limit[GH_SIZE_TEXT];
 	double used = (double)collections->limited / (double)collections->limit;
-	printf("The limit of memory (GOMEMLIMIT) is %.*s bytes, %.0f%% of which are used.\n",
-	       (int)(end - digits), digits, 100 * used);
+	printf("The limit of memory (GOMEMLIMIT) is %s, %.0f%% of which are used.\n",
+	       gh_size_text(collections->limit, limit), 100 * used);
 	if (is_reached)
 		puts(
 		    "To stay below it the collector runs again and again: raise it, or keep less.");
@@ -277,7 +275,7 @@ struct deepest {
 static const struct gh_column deepest_columns[] = {
     {"part", GH_COL_TEXT(struct deepest, part)},
     {"goroutine", GH_COL_NUMBER(struct deepest, goroutine)},
-    {"mapped", GH_COL_NUMBER(struct deepest, size)},
+    {"mapped", GH_COL_SIZE(struct deepest, size)},
     {0},
 };
 
@@ -293,7 +291,7 @@ static void print_deepest(const struct gh_footprint *footprint, const struct gh_
 	if (options->json || row.size < LARGE_STACK || row.size < footprint->stacks / 2)
 		return;
 	printf("Goroutine %" PRIu64 " has a stack of ", row.goroutine);
-	gh_print_count(stdout, row.size, "byte");
+	gh_print_size(stdout, row.size);
 	puts(": it calls very deeply.");
 	snprintf(question, sizeof(question), "goroutine %" PRIu64, row.goroutine);
 	gh_see_print(stdout, options, question);
@@ -312,8 +310,8 @@ static const struct gh_column malloc_columns[] = {
     {"part", GH_COL_TEXT(struct other_malloc, part)},
     {"name", GH_COL_NAME(struct other_malloc, name), .optional = true},
     {"file", GH_COL_NAME(struct other_malloc, file)},
-    {"resident", GH_COL_NUMBER(struct other_malloc, resident)},
-    {"mapped", GH_COL_NUMBER(struct other_malloc, size)},
+    {"resident", GH_COL_SIZE(struct other_malloc, resident)},
+    {"mapped", GH_COL_SIZE(struct other_malloc, size)},
     {0},
 };
 
@@ -338,7 +336,7 @@ static void print_malloc(const struct gh_footprint *footprint, bool json)
 	gh_escape_print(stdout, allocator->file);
 	printf(" has a malloc of its own%s%s: up to ", allocator->name != NULL ? ", " : "",
 	       allocator->name != NULL ? allocator->name : "");
-	gh_print_count(stdout, row.resident, "byte");
+	gh_print_size(stdout, row.resident);
 	puts(" in memory are its own, by what is mapped.\nIts blocks are not known: --c has those "
 	     "of "
 	     "glibc's malloc.");

@@ -70,9 +70,9 @@ static int print_reachable(struct gh_heap_query *query, uint32_t object, uint64_
 	fputs("\n  leads to ", stdout);
 	gh_print_count(stdout, reached.objects, "object");
 	fputs(", itself among them, of ", stdout);
-	gh_print_count(stdout, reached.bytes, "byte");
+	gh_print_size(stdout, reached.bytes);
 	fputs("\n  keeps alive, alone, ", stdout);
-	gh_print_count(stdout, reached.retained, "byte");
+	gh_print_size(stdout, reached.retained);
 	putchar('\n');
 	return GH_EXIT_OK;
 }

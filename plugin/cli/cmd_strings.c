@@ -27,7 +27,7 @@ static void print_contents(struct gh_emit *emit, const void *member)
 }
 
 static const struct gh_column columns[] = {
-    {"bytes", GH_COL_NUMBER(struct row, bytes)},   {"copies", GH_COL_NUMBER(struct row, copies)},
+    {"bytes", GH_COL_SIZE(struct row, bytes)},     {"copies", GH_COL_NUMBER(struct row, copies)},
     {"length", GH_COL_NUMBER(struct row, length)}, {"object", GH_COL_ADDRESS(struct row, object)},
     {"text", GH_COL_PRINTED(print_contents)},      {0},
 };
@@ -101,7 +101,7 @@ static void print_text(const struct gh_heap_query *query, const struct gh_heap_s
 	putchar('\n');
 	gh_print_count(stdout, objects, "object");
 	fputs(" of ", stdout);
-	gh_print_count(stdout, bytes, "byte");
+	gh_print_size(stdout, bytes);
 	fputs(" with ", stdout);
 	gh_print_count(stdout, texts->count, "different text");
 	putchar('\n');

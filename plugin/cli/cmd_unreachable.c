@@ -11,11 +11,11 @@ static void print_total(const struct gh_heap_query *query, const struct gh_top *
 	fputs("garbage: ", stdout);
 	gh_print_count(stdout, top->seen, "object");
 	fputs(" of ", stdout);
-	gh_print_count(stdout, top->total, "byte");
+	gh_print_size(stdout, top->total);
 	fputs(", in ", stdout);
 	gh_print_count(stdout, query->heap.count, "object");
 	fputs(" of ", stdout);
-	gh_print_count(stdout, query->heap.bytes, "byte");
+	gh_print_size(stdout, query->heap.bytes);
 	putchar('\n');
 }
 
@@ -26,7 +26,7 @@ struct row {
 };
 
 static const struct gh_column columns[] = {
-    {"size", GH_COL_NUMBER(struct row, size)},
+    {"size", GH_COL_SIZE(struct row, size)},
     GH_OBJECT(struct row, object),
     {0},
 };

@@ -80,6 +80,7 @@ struct gh_options {
 	int made_fd; /* of it; owned; 0 if there is none */
 
 	bool json;          /* print JSON instead of text */
+	bool bytes;         /* sizes and counts in text to the last digit */
 	bool all;           /* goroutines: also what Go leaves out */
 	bool one_line;      /* goroutines: one line for each */
 	bool group;         /* goroutines: those with the same stack together */
@@ -160,6 +161,9 @@ struct gh_option {
 	}
 
 /* Rows that several commands share. */
+/* Of the commands that print sizes. */
+#define GH_BYTES                                                                                   \
+	GH_FLAG("bytes", 0, bytes, "Print sizes and counts to the last digit, as JSON has them")
 #define GH_JSON               GH_FLAG("json", 0, json, "Print JSON instead of text")
 #define GH_EXE(text)          GH_PATH("exe", 'e', "PROGRAM", program, text, false)
 #define GH_EXE_REQUIRED(text) GH_PATH("exe", 'e', "PROGRAM", program, text, true)

@@ -1,4 +1,5 @@
 #include "plugin/command/command.h"
+#include "plugin/view/emit.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -360,6 +361,7 @@ void gh_options_parse(struct gh_options *options, const struct gh_command *comma
 	set_numbers(options, command);
 	struct parse parse = {.options = options, .command = command};
 	gh_arguments_parse(&argp, argc, argv, 0, &parse);
+	gh_print_exact(options->bytes || options->json);
 	limit_rows(&parse);
 	options->asks_roots = gh_command_takes(command, "partial");
 }

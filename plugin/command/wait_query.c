@@ -301,12 +301,16 @@ struct gh_wait_container gh_wait_container(struct gh_wait_query *query, uint64_t
 void gh_wait_print_kept(FILE *out, const struct gh_leaked *leaked)
 {
 	fputs(leaked->perhaps && leaked->count > 0 ? "perhaps " : "", out);
-	gh_print_count(out, leaked->count, "goroutine");
+	if (leaked->count == 0)
+		fputs("No goroutine that", out);
+	else
+		gh_print_count(out, leaked->count, "goroutine");
 	fputs(" can never go on", out);
 	if (leaked->objects > 0) {
 		fputs("; only they keep ", out);
 		gh_print_count(out, leaked->objects, "object");
-		fprintf(out, " of %" PRIu64 " bytes", leaked->bytes);
+		fputs(" of ", out);
+		gh_print_size(out, leaked->bytes);
 	}
 	putc('\n', out);
 }

@@ -110,7 +110,7 @@ static char *join(const struct gh_words *words, int first)
 /* How many of the words after the command's are options and their arguments. */
 static int count_options(const struct gh_words *words)
 {
-	static const char *const flags[] = {"--json", "--c", "--partial"};
+	static const char *const flags[] = {"--bytes", "--json", "--c", "--partial"};
 	int at = 1;
 	while (at < words->count && strncmp(words->args[at], "--", 2) == 0) {
 		bool is_one = strchr(words->args[at], '=') != NULL;

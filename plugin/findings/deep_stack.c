@@ -32,7 +32,7 @@ static void print(FILE *out, const void *row)
 	}
 	gh_print_count(out, deep->frames, "frame");
 	fputs(") has a stack of ", out);
-	gh_print_count(out, deep->size, "byte");
+	gh_print_size(out, deep->size);
 }
 
 static void emit(FILE *out, const struct gh_dump *dump, struct deep *deep)

@@ -95,10 +95,10 @@ struct row {
 
 #define COUNT_COLUMNS                                                                              \
 	{"objects_growth", GH_COL_SIGNED(struct row, objects_growth), .title = "objects"},         \
-	    {"bytes_growth", GH_COL_SIGNED(struct row, bytes_growth), .title = "bytes"},           \
+	    {"bytes_growth", GH_COL_SIZE_GROWTH(struct row, bytes_growth), .title = "bytes"},      \
 	    {"objects", GH_COL_NUMBER(struct row, objects), .title = "objects now"},               \
 	{                                                                                          \
-		"bytes", GH_COL_NUMBER(struct row, bytes), .title = "bytes now"                    \
+		"bytes", GH_COL_SIZE(struct row, bytes), .title = "bytes now"                      \
 	}
 
 static struct row make_row(const struct growth *growth, const struct side *side)
@@ -152,7 +152,8 @@ static void print_growths(FILE *out, const struct side *side, const struct growt
 {
 	const struct gh_column columns[] = {
 	    COUNT_COLUMNS,
-	    {"retained_growth", GH_COL_SIGNED(struct row, retained_growth), .title = "retained"},
+	    {"retained_growth", GH_COL_SIZE_GROWTH(struct row, retained_growth),
+	     .title = "retained"},
 	    {"change", GH_COL_PRINTED(print_change), .title = ""},
 	    {"largest", GH_COL_KNOWN_ADDRESS(struct row, largest)},
 	    gh_groups_column(&side->groups, offsetof(struct row, name)),

@@ -19,8 +19,7 @@
 #define MAX_HOLDERS  4
 #define TOLD_HOLDERS 2
 
-/* A type with fewer objects than one for so many is not a part of each; it makes an average wrong
- * if it is more than a part of so many. */
+/* A type of fewer objects is not a part of each; an average is wrong if it is more than a part. */
 enum { LEAST_UNIFORM = 16, MOST_UNEVEN = 4 };
 
 #define MAX_OBJECTS 100000
@@ -46,7 +45,7 @@ static void print_objects(FILE *out, struct gh_suspects *suspects, uint64_t coun
 static void print_bytes(FILE *out, const struct gh_suspects *suspects, uint64_t bytes)
 {
 	uint64_t whole = suspects->query->heap.bytes;
-	gh_print_count(out, bytes, "byte");
+	gh_print_size(out, bytes);
 	fprintf(out, ", %.1f%% of the heap%s",
 		whole > 0 ? 100 * (double)bytes / (double)whole : 0.0,
 		suspects->query->dump.c_memory.count > 0 ? " and C's memory" : "");
@@ -168,7 +167,7 @@ static void print_growth(FILE *out, struct gh_suspects *suspects, const struct g
 		return;
 	uint64_t before = suspect->objects_before.value;
 	fputs("; ", out);
-	gh_print_count(out, suspect->bytes - suspect->before.value, "byte");
+	gh_print_size(out, suspect->bytes - suspect->before.value);
 	if (suspect->most.objects > before) {
 		fputs(" and ", out);
 		print_objects(out, suspects, suspect->most.objects - before, suspect->most.class);
@@ -201,7 +200,7 @@ static void print_kept(FILE *out, struct gh_suspects *suspects, const struct gh_
 	}
 	if (count > 1 && is_uniform(suspect, count)) {
 		fputs(", ", out);
-		gh_print_count(out, suspect->bytes / count, "byte");
+		gh_print_size(out, suspect->bytes / count);
 		fputs(" for each", out);
 	}
 	print_growth(out, suspects, suspect);
@@ -258,7 +257,7 @@ static void print_sentence(FILE *out, struct gh_suspects *suspects,
 	case GH_SUSPECT_STRING:
 		gh_print_number(out, suspect->text.copies);
 		fputs(" copies of one text of ", out);
-		gh_print_count(out, suspect->text.length, "byte");
+		gh_print_size(out, suspect->text.length);
 		fputs(" take ", out);
 		print_bytes(out, suspects, suspect->bytes);
 		fputs(", more than one would", out);
@@ -297,7 +296,7 @@ static void print_parts(FILE *out, struct gh_suspects *suspects, const struct gh
 {
 	for (size_t i = 0; i < suspect->nparts; i++) {
 		fputs(i == 0 ? "   made of " : "; ", out);
-		gh_print_count(out, suspect->parts[i].bytes, "byte");
+		gh_print_size(out, suspect->parts[i].bytes);
 		fputs(" in ", out);
 		print_objects(out, suspects, suspect->parts[i].objects, suspect->parts[i].class);
 	}
@@ -312,9 +311,9 @@ static void print_slices(FILE *out, struct gh_suspects *suspects, const struct g
 	if (!gh_suspect_slices_find(&slices, suspects, suspect))
 		return;
 	fputs("   of these slices use ", out);
-	gh_print_number(out, slices.used);
+	gh_print_size(out, slices.used);
 	fputs(" of ", out);
-	gh_print_count(out, slices.bytes, "byte");
+	gh_print_size(out, slices.bytes);
 	fputs(": ", out);
 	print_class(out, suspects, gh_names_classes(names)[slices.object]);
 	gh_names_print_pointer(out, names, slices.object, slices.offset);
@@ -379,8 +378,7 @@ void gh_suspect_print_short(FILE *out, struct gh_suspects *suspects,
 	if (suspect->kind == GH_SUSPECT_LOST) {
 		print_lost(out, suspects, suspect, gh_size_text(suspect->bytes, size));
 		fputs(" (most are of ", out);
-		gh_print_count(out, gh_heap_object(&suspects->query->heap, suspect->example).size,
-			       "byte");
+		gh_print_size(out, gh_heap_object(&suspects->query->heap, suspect->example).size);
 		fputs(")", out);
 		return;
 	}

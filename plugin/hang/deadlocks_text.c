@@ -186,7 +186,10 @@ static void print_counts(struct gh_wait_query *query, const struct gh_deadlocks 
 		      out);
 	}
 	fputs(none ? "perhaps " : "", out);
-	gh_print_count(out, none ? deadlocks->list.count : ncertain, "deadlock");
+	if (none || ncertain > 0)
+		gh_print_count(out, none ? deadlocks->list.count : ncertain, "deadlock");
+	else
+		fputs("No deadlock", out);
 	fputs(" of mutexes", out);
 	if (!none && deadlocks->list.count > ncertain)
 		fprintf(out, ", and perhaps %zu more", deadlocks->list.count - ncertain);

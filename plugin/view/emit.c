@@ -5,13 +5,11 @@
 #include "lib/util/escape.h"
 #include "plugin/view/view.h"
 
-/* Of an aligned table's columns. The numbers' is wider if need be. */
+/* Of an aligned table's columns, of which the numbers' is wider if need be, and a report's. */
 #define NUMBER_WIDTH  12
 #define ADDRESS_WIDTH 16
 #define SHARE_WIDTH   7
-
-/* Column of a report's values. */
-#define REPORT_WIDTH 17
+#define REPORT_WIDTH  17
 
 /* Writes what has been put together of a row. There are millions of rows in some lists: a write for
  * each value takes twice as long. */
@@ -106,6 +104,8 @@ static bool is_text(enum gh_value kind)
 	switch (kind) {
 	case GH_VALUE_NUMBER:
 	case GH_VALUE_SIGNED:
+	case GH_VALUE_SIZE:
+	case GH_VALUE_SIZE_GROWTH:
 	case GH_VALUE_ADDRESS:
 	case GH_VALUE_KNOWN_ADDRESS:
 	case GH_VALUE_SHARE:
@@ -178,7 +178,7 @@ static void begin_value(struct gh_emit *emit, const struct gh_column *column)
 		put_text(emit, column->key);
 		put_text(emit, "\":");
 	} else if (emit->layout == GH_EMIT_REPORT) {
-		put_label(emit, column->key);
+		put_label(emit, column->title != NULL ? column->title : column->key);
 	} else if (emit->layout == GH_EMIT_TABLE) {
 		put_text(emit, is_text(column->kind) ? "  " : "");
 	} else if (emit->started && column->kind != GH_VALUE_LIST) {
@@ -203,26 +203,39 @@ static void print_list(struct gh_emit *emit, const struct gh_column *column, con
 		emit->started = true;
 }
 
-static void print_signed(struct gh_emit *emit, int64_t value)
+/* Texts are for a person: numbers in them are rounded, or have commas. */
+static bool is_for_person(const struct gh_emit *emit)
 {
-	char text[GH_NUMBER_TEXT];
-	char *end = text + sizeof(text);
-	if (emit->json || emit->layout != GH_EMIT_TABLE) {
-		put_signed(emit, value);
-		return;
-	}
-	char *start = gh_format_number(end, value < 0 ? -(uint64_t)value : (uint64_t)value, true);
-	if (value != 0)
-		*--start = value < 0 ? '-' : '+';
-	put_aligned(emit, start, end, emit->width);
+	return emit->layout == GH_EMIT_TABLE && !emit->json;
 }
 
-static void print_number(struct gh_emit *emit, uint64_t value)
+/* Puts VALUE for a person after SIGN. Where a size is exact the title says that it is bytes. */
+static void put_for_person(struct gh_emit *emit, uint64_t value, bool is_size, const char *sign)
 {
-	char text[GH_NUMBER_TEXT];
-	char *end = text + sizeof(text);
-	if (emit->layout == GH_EMIT_TABLE && !emit->json)
-		put_aligned(emit, gh_format_number(end, value, true), end, emit->width);
+	char text[GH_SIZE_TEXT];
+	char after[GH_SIZE_TEXT + 1];
+	bool is_rounded = is_size && !gh_prints_exact();
+	snprintf(after, sizeof(after), "%s%s", sign,
+		 is_rounded ? gh_size_text(value, text) : gh_number_text(value, text));
+	put_aligned(emit, after, after + strlen(after), emit->width);
+}
+
+static void print_signed(struct gh_emit *emit, int64_t value, bool is_size)
+{
+	uint64_t number = value < 0 ? -(uint64_t)value : (uint64_t)value;
+	if (is_for_person(emit))
+		put_for_person(emit, number, is_size, value < 0 ? "-" : value > 0 ? "+" : "");
+	else
+		put_signed(emit, value);
+}
+
+static void print_number(struct gh_emit *emit, uint64_t value, bool is_size)
+{
+	char text[GH_SIZE_TEXT];
+	if (is_for_person(emit))
+		put_for_person(emit, value, is_size, "");
+	else if (is_size && emit->layout == GH_EMIT_REPORT && !emit->json && !gh_prints_exact())
+		put_text(emit, gh_size_text(value, text));
 	else
 		put_number(emit, value);
 }
@@ -237,7 +250,6 @@ static void print_share(struct gh_emit *emit, const struct gh_share *share)
 	put_text(emit, text);
 }
 
-/* Prints what is not known; an aligned table has no address then. */
 static void print_unknown(struct gh_emit *emit, enum gh_value kind)
 {
 	bool blank = kind == GH_VALUE_KNOWN_ADDRESS && emit->layout == GH_EMIT_TABLE && !emit->json;
@@ -285,7 +297,7 @@ static void print_known(struct gh_emit *emit, enum gh_value kind, const struct g
 	if (!number->known)
 		print_unknown(emit, kind);
 	else if (kind == GH_VALUE_KNOWN_NUMBER)
-		print_number(emit, number->value);
+		print_number(emit, number->value, false);
 	else
 		put_address(emit, number->value);
 }
@@ -304,10 +316,12 @@ static void print_value(struct gh_emit *emit, const struct gh_column *column, co
 	case GH_VALUE_END:
 		break;
 	case GH_VALUE_NUMBER:
-		print_number(emit, *(const uint64_t *)member);
+	case GH_VALUE_SIZE:
+		print_number(emit, *(const uint64_t *)member, kind == GH_VALUE_SIZE);
 		break;
 	case GH_VALUE_SIGNED:
-		print_signed(emit, *(const int64_t *)member);
+	case GH_VALUE_SIZE_GROWTH:
+		print_signed(emit, *(const int64_t *)member, kind == GH_VALUE_SIZE_GROWTH);
 		break;
 	case GH_VALUE_LINE:
 		put_signed(emit, *(const int32_t *)member);

@@ -40,10 +40,13 @@ struct gh_emit {
 /* What is in a column. Next to each is the type of the member; `?' and null are printed for what is
  * not known. */
 enum gh_value {
-	GH_VALUE_END,     /* there is no more column */
-	GH_VALUE_NUMBER,  /* uint64_t */
-	GH_VALUE_SIGNED,  /* int64_t; in an aligned table with its sign */
-	GH_VALUE_LINE,    /* int32_t: of a source file */
+	GH_VALUE_END,    /* there is no more column */
+	GH_VALUE_NUMBER, /* uint64_t */
+	GH_VALUE_SIGNED, /* int64_t; in an aligned table with its sign */
+	GH_VALUE_SIZE, /* uint64_t, bytes: in an aligned table and a report as gh_size_text has them
+			*/
+	GH_VALUE_SIZE_GROWTH, /* int64_t, the same with its sign */
+	GH_VALUE_LINE,        /* int32_t: of a source file */
 	GH_VALUE_ADDRESS, /* uint64_t; text in JSON, too: its numbers are exact to 53 bits only */
 	GH_VALUE_BOOL,    /* bool */
 	GH_VALUE_TEXT,    /* const char *, to be escaped; NULL: not known */
@@ -79,7 +82,7 @@ struct gh_share {
 };
 
 struct gh_column {
-	const char *key; /* in JSON, and in a report; of a table the title, unless it has one */
+	const char *key; /* in JSON; of a table and a report the title, unless it has one */
 	enum gh_value kind;
 	size_t offset; /* of the member in the row */
 	void (*print)(struct gh_emit *emit, const void *member);
@@ -90,17 +93,19 @@ struct gh_column {
 
 /* Initializers of a column's kind and offset: MEMBER of the struct ROW, which must be of the type
  * that is next to the kind. A table of columns ends with {0}. */
-#define GH_COL_NUMBER(row, member)  GH_COLUMN(GH_VALUE_NUMBER, row, member, uint64_t)
-#define GH_COL_SIGNED(row, member)  GH_COLUMN(GH_VALUE_SIGNED, row, member, int64_t)
-#define GH_COL_LINE(row, member)    GH_COLUMN(GH_VALUE_LINE, row, member, int32_t)
-#define GH_COL_ADDRESS(row, member) GH_COLUMN(GH_VALUE_ADDRESS, row, member, uint64_t)
-#define GH_COL_BOOL(row, member)    GH_COLUMN(GH_VALUE_BOOL, row, member, bool)
-#define GH_COL_TEXT(row, member)    GH_COLUMN(GH_VALUE_TEXT, row, member, const char *)
-#define GH_COL_NAME(row, member)    GH_COLUMN(GH_VALUE_NAME, row, member, const char *)
-#define GH_COL_FILE(row, member)    GH_COLUMN(GH_VALUE_FILE, row, member, const char *)
-#define GH_COL_BYTES(row, member)   GH_COLUMN(GH_VALUE_BYTES, row, member, struct gh_bytes)
-#define GH_COL_READY(row, member)   GH_COLUMN(GH_VALUE_READY, row, member, struct gh_bytes)
-#define GH_COL_SLICE(row, member)   GH_COLUMN(GH_VALUE_SLICE, row, member, struct gh_dump_slice)
+#define GH_COL_NUMBER(row, member)      GH_COLUMN(GH_VALUE_NUMBER, row, member, uint64_t)
+#define GH_COL_SIGNED(row, member)      GH_COLUMN(GH_VALUE_SIGNED, row, member, int64_t)
+#define GH_COL_SIZE(row, member)        GH_COLUMN(GH_VALUE_SIZE, row, member, uint64_t)
+#define GH_COL_SIZE_GROWTH(row, member) GH_COLUMN(GH_VALUE_SIZE_GROWTH, row, member, int64_t)
+#define GH_COL_LINE(row, member)        GH_COLUMN(GH_VALUE_LINE, row, member, int32_t)
+#define GH_COL_ADDRESS(row, member)     GH_COLUMN(GH_VALUE_ADDRESS, row, member, uint64_t)
+#define GH_COL_BOOL(row, member)        GH_COLUMN(GH_VALUE_BOOL, row, member, bool)
+#define GH_COL_TEXT(row, member)        GH_COLUMN(GH_VALUE_TEXT, row, member, const char *)
+#define GH_COL_NAME(row, member)        GH_COLUMN(GH_VALUE_NAME, row, member, const char *)
+#define GH_COL_FILE(row, member)        GH_COLUMN(GH_VALUE_FILE, row, member, const char *)
+#define GH_COL_BYTES(row, member)       GH_COLUMN(GH_VALUE_BYTES, row, member, struct gh_bytes)
+#define GH_COL_READY(row, member)       GH_COLUMN(GH_VALUE_READY, row, member, struct gh_bytes)
+#define GH_COL_SLICE(row, member)       GH_COLUMN(GH_VALUE_SLICE, row, member, struct gh_dump_slice)
 #define GH_COL_KNOWN_SLICE(row, member)                                                            \
 	GH_COLUMN(GH_VALUE_KNOWN_SLICE, row, member, struct gh_dump_slice)
 #define GH_COL_TYPE_NAME(row, member) GH_COLUMN(GH_VALUE_TYPE_NAME, row, member, uint64_t)
@@ -169,8 +174,16 @@ void gh_print_in_blocks(void);
  * COMMAS there is one after each three digits. */
 char *gh_format_number(char *end, uint64_t value, bool commas);
 
-/* Prints "1,000". */
+/* Has sizes and counts be printed to the last digit (--bytes), and not in three digits with a unit.
+ */
+void gh_print_exact(bool exact);
+bool gh_prints_exact(void);
+
+/* Prints "1,000", "1.50 M". */
 void gh_print_number(FILE *out, uint64_t number);
+
+/* The same text, in BUF. */
+const char *gh_number_text(uint64_t number, char buf[32]);
 
 /* Prints "1 object", "2 objects". */
 void gh_print_count(FILE *out, uint64_t count, const char *what);
@@ -181,8 +194,11 @@ void gh_print_more(uint64_t shown, uint64_t count);
 /* Bytes that the text of a size takes, with its NUL. */
 #define GH_SIZE_TEXT 32
 
-/* SIZE, in bytes, as "512 bytes", "4.4 MB"; in BUF. */
+/* SIZE, in bytes, as "512 bytes", "4.40 MB"; in BUF. */
 const char *gh_size_text(uint64_t size, char buf[GH_SIZE_TEXT]);
+
+/* Prints the same. */
+void gh_print_size(FILE *out, uint64_t size);
 
 /* Prints WHEN, in seconds since the epoch, as the user's clock shows it. */
 void gh_time_print(FILE *out, uint64_t when);

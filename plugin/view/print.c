@@ -13,6 +13,12 @@
 /* Bytes of a text that gh_print_start prints. */
 #define START 60
 
+/* Counts from this on are rounded: 24.0 M. */
+#define LARGE 1000000
+
+/* Nothing is rounded. */
+static bool is_exact;
+
 /* Names that gh_print_name has not printed whole. */
 static uint64_t names_cut;
 
@@ -35,12 +41,41 @@ char *gh_format_number(char *end, uint64_t value, bool commas)
 	return end;
 }
 
+void gh_print_exact(bool exact)
+{
+	is_exact = exact;
+}
+
+bool gh_prints_exact(void)
+{
+	return is_exact;
+}
+
+/* Puts VALUE as "1.50", "15.0", "150" and the unit that is that many thousands into BUF. */
+static const char *round_text(double value, const char *const *units, char buf[GH_SIZE_TEXT])
+{
+	size_t unit = 0;
+	for (; value >= 999.5; value /= 1000)
+		unit++;
+	int digits = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+	snprintf(buf, GH_SIZE_TEXT, "%.*f %s", digits, value, units[unit]);
+	return buf;
+}
+
+const char *gh_number_text(uint64_t number, char buf[GH_SIZE_TEXT])
+{
+	static const char *const units[] = {"", "k", "M", "G", "T", "P", "E"};
+	char *end = buf + GH_SIZE_TEXT - 1;
+	if (!is_exact && number >= LARGE)
+		return round_text((double)number, units, buf);
+	*end = '\0';
+	return gh_format_number(end, number, true);
+}
+
 void gh_print_number(FILE *out, uint64_t number)
 {
-	char text[GH_NUMBER_TEXT];
-	char *end = text + sizeof(text);
-	char *start = gh_format_number(end, number, true);
-	fwrite(start, 1, (size_t)(end - start), out);
+	char text[GH_SIZE_TEXT];
+	fputs(gh_number_text(number, text), out);
 }
 
 void gh_print_count(FILE *out, uint64_t count, const char *what)
@@ -73,14 +108,17 @@ void gh_minutes_print(FILE *out, uint64_t minutes)
 const char *gh_size_text(uint64_t size, char buf[GH_SIZE_TEXT])
 {
 	static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
-	double value = (double)size;
-	size_t unit = 0;
-	while (value >= 999.5) {
-		value /= 1000;
-		unit++;
-	}
-	snprintf(buf, GH_SIZE_TEXT, "%.*f %s", unit > 0 && value < 99.95, value, units[unit]);
+	char text[GH_SIZE_TEXT];
+	if (!is_exact && size != 1)
+		return round_text((double)size, units, buf);
+	snprintf(buf, GH_SIZE_TEXT, "%s byte%s", gh_number_text(size, text), size == 1 ? "" : "s");
 	return buf;
+}
+
+void gh_print_size(FILE *out, uint64_t size)
+{
+	char text[GH_SIZE_TEXT];
+	fputs(gh_size_text(size, text), out);
 }
 
 void gh_time_print(FILE *out, uint64_t when)

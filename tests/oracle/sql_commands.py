@@ -82,8 +82,8 @@ row("finalizers", picked(run("finalizers"), "state", "object", "entry", "func_va
     ask("SELECT state, object, entry, closure FROM finalizers"))
 row("profile", [(";".join(f["function"] for f in reversed(p["stack"])), p["size"], p["inuse_objects"], p["alloc_objects"]) for p in run("profile")],
     ask("SELECT stack, size, allocations - frees, allocations FROM sites"))
-info = dict(line.split(":", 1) for line in subprocess.run([goheap, "info", dump], check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout.splitlines())
-row("info", [int(info[key]) for key in ("segment bytes", "goroutines", "itabs", "samples")],
+info = dict(line.split(":", 1) for line in subprocess.run([goheap, "info", "--bytes", dump], check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout.splitlines())
+row("info", [int(info[key]) for key in ("size of segments", "goroutines", "itabs", "samples")],
     [n for n, in ask("SELECT sum(bytes) FROM segments UNION ALL SELECT count(*) FROM goroutines "
                      "UNION ALL SELECT count(*) FROM itabs UNION ALL SELECT count(*) FROM samples")])
 

@@ -57,7 +57,63 @@ START_TEST(what_is_emitted_is_written)
 }
 END_TEST
 
+START_TEST(sizes)
+{
+	static const struct {
+		uint64_t size;
+		const char *text;
+	} cases[] = {
+	    {0, "0 bytes"},
+	    {1, "1 byte"},
+	    {512, "512 bytes"},
+	    {999, "999 bytes"},
+	    {1000, "1.00 kB"},
+	    {4430000, "4.43 MB"},
+	    /* Three digits, and no fourth by rounding. */
+	    {9994, "9.99 kB"},
+	    {9995, "10.0 kB"},
+	    {99949, "99.9 kB"},
+	    {99950, "100 kB"},
+	    {999499, "999 kB"},
+	    {999500, "1.00 MB"},
+	    {999499999, "999 MB"},
+	    {999500000, "1.00 GB"},
+	    {UINT64_MAX, "18.4 EB"},
+	};
+	char buf[GH_SIZE_TEXT];
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		ck_assert_str_eq(gh_size_text(cases[i].size, buf), cases[i].text);
+	gh_print_exact(true);
+	ck_assert_str_eq(gh_size_text(4430000, buf), "4,430,000 bytes");
+	ck_assert_str_eq(gh_size_text(1, buf), "1 byte");
+}
+END_TEST
+
+START_TEST(counts)
+{
+	static const struct {
+		uint64_t number;
+		const char *text;
+	} cases[] = {
+	    {0, "0"},
+	    {999999, "999,999"},
+	    {1000000, "1.00 M"},
+	    {23960000, "24.0 M"},
+	    {999499999, "999 M"},
+	    {999500000, "1.00 G"},
+	    {UINT64_MAX, "18.4 E"},
+	};
+	char buf[GH_SIZE_TEXT];
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		ck_assert_str_eq(gh_number_text(cases[i].number, buf), cases[i].text);
+	gh_print_exact(true);
+	ck_assert_str_eq(gh_number_text(23960000, buf), "23,960,000");
+}
+END_TEST
+
 void emit_tests(TCase *tests)
 {
 	tcase_add_test(tests, what_is_emitted_is_written);
+	tcase_add_test(tests, sizes);
+	tcase_add_test(tests, counts);
 }
