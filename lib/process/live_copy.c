@@ -253,15 +253,20 @@ static bool has_large_c(const struct gh_live_copy *live)
 	return is_large;
 }
 
-/* There is too little MEMORY for a copy of NEEDED bytes, and no disk for it. */
+/* What goheap itself takes, in bytes, where a file has the copy. With less the system does nothing
+ * but read its pages again and again. */
+#define OWN UINT64_C(48000000)
+
+/* There is too little MEMORY for a copy of NEEDED bytes, and no disk for it, or too little even for
+ * that. */
 static bool fail_short(const struct gh_live_reader *reader, uint64_t needed,
 		       const struct gh_free_memory *memory)
 {
 	char expected[160];
 	snprintf(expected, sizeof(expected),
-		 "%" PRIu64 " MB of free memory, or on the disk of $TMPDIR or /tmp, for a copy of "
-		 "what it has",
-		 needed / 1000000);
+		 "%" PRIu64 " MB of free memory, or %" PRIu64
+		 " and a disk at $TMPDIR or /tmp, for a copy of what it has",
+		 needed / 1000000, OWN / 1000000);
 	return gh_fail(reader->err, reader->name, GH_NO_OFFSET, expected, "%" PRIu64 " MB%s",
 		       memory->bytes / 1000000,
 		       memory->in_container
@@ -282,7 +287,8 @@ static bool find_place(struct gh_live_reader *reader, uint64_t left_out)
 		return true;
 	uint64_t needed = kib * 1024 > left_out ? kib * 1024 - left_out : 0;
 	/* A quarter is for what is made of it. */
-	return needed + needed / 4 <= memory.bytes || gh_live_spill(reader->live, needed) ||
+	return needed + needed / 4 <= memory.bytes ||
+	       (memory.bytes >= OWN && gh_live_spill(reader->live, needed)) ||
 	       needed <= memory.bytes || fail_short(reader, needed, &memory);
 }
 
