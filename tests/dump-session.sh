@@ -153,7 +153,7 @@ check_commands() {
 	for command in $listings types; do
 		output=$(goheap "$directory/dump.stripped" "goheap load $work/dump" "goheap $command --json")
 		has "$command --json" "$output" '^\{.*\}$'
-		has "help goheap $command" "$(goheap "" "help goheap $command")" "^Usage: goheap $command (\[--module NAME\] )?\[--json\]\$"
+		has "help goheap $command" "$(goheap "" "help goheap $command")" "^Usage: goheap $command (\[--module NAME\] )?(\[--bytes\] )?\[--json\]\$"
 		has "help goheap: $command" "$(goheap "" "help goheap")" "^goheap $command +-- "
 	done
 	has "info is the dump's" "$(goheap "$directory/dump.stripped" "goheap load $work/dump" "goheap info")" \
