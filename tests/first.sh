@@ -70,6 +70,7 @@ check_sessions() {
 
 # check_requests: those that have waited for a pool's connection for ten seconds; and those that are there to wait.
 check_requests() {
+	local object
 	run_until_ready "$directory/requests.stripped"
 	sleep 11
 	asked "$pid"
@@ -86,6 +87,9 @@ check_requests() {
 	sleep 11
 	asked "$pid"
 	has "$name: requests that wait for news" "$(cat "$work/answer")" '^Nothing unusual\.$'
+	object=$("$GOHEAP" histogram --limit 0 -p "$pid" 2>"$work/told" | sed -nE 's/.* (0x[0-9a-f]+)  map\[string\]net\/http\.muxEntry$/\1/p')
+	has "$name: net/http's mux, into which main.main's calls are inlined" "$("$GOHEAP" path -p "$pid" "$object" 2>"$work/told")" \
+		'^global 0x[0-9a-f]+ of net/http, used in [^ ]+ and '
 	end_sample
 }
 

@@ -6,7 +6,7 @@
 session_home
 
 variables="static map list syncmap channel context slice subslice timer shop"
-KINDS=${KINDS-$variables emptied handle goroutine gatherer after threads cleanup finalizer pool nothing}
+KINDS=${KINDS-$variables emptied uneven handle goroutine gatherer after threads cleanup finalizer pool nothing}
 
 # said WHAT COLUMN: what the program printed of it.
 said() {
@@ -29,14 +29,14 @@ users() {
 }
 
 # check_users NAME TEXT ADDRESS: TEXT, "global ADDRESS of PACKAGE, used in F and N more", is about those functions. Those of one
-# package are named without it; of several, with theirs.
+# package are named without it, also where package main's are there, into which its may be inlined; of several, with theirs.
 check_users() {
 	local function more package
 	users "$3" >"$work/users"
 	package=$(sed -nE "s/.*global $3 of ([^ ,]*), used in .*/\1./p" <<<"$2")
 	function=$package$(sed -nE "/global $3( of [^ ,]*)?, used in /{s/.*global $3( of [^ ,]*)?, used in //; s/ and [0-9]+ more.*//; s/( \(|, \+| ->| keep).*//; p}" <<<"$2")
 	more=$(sed -nE "s/.*global $3( of [^ ,]*)?, used in [^ ]* and ([0-9]+) more.*/\2/p" <<<"$2")
-	[ -z "$package" ] || equal "$1: the package of all that use it" 0 "$(grep -vcF -- "$package" "$work/users")"
+	[ -z "$package" ] || equal "$1: the package of all that use it" 0 "$(grep -vF -- "$package" "$work/users" | grep -vc '^main\.')"
 	equal "$1: the function uses it" "$function" "$(grep -Fx -- "${function:-none}" "$work/users")"
 	equal "$1: the functions that use it" "$(wc -l <"$work/users")" $((${more:-0} + 1))
 }
@@ -128,6 +128,12 @@ check_held() {
 	has "$1: the holder's type, stripped" "$output" \
 		"^1\. global 0x[^(]* \($(holder_type)\) keeps "
 	check_users "$1: by use" "$output" "$(sed -nE 's/^1\. global (0x[0-9a-f]+)[ ,].*/\1/p' <<<"$output")"
+}
+
+# check_uneven NAME: one session has most of the bytes, which are not told as if each had a part.
+check_uneven() {
+	local program=$directory/leaks
+	has "$1: how many" "$(first "$work/new")" "^1\. main\.uneven \(.*\) keeps .*: $(commas "$(said held 4)") main\.Session\$"
 }
 
 # check_goroutines NAME: they are told by where the source says that they wait.
@@ -425,6 +431,7 @@ check() {
 		gatherer) check_gatherer "go $1, $kind" ;;
 		cleanup) check_cleanups "go $1, $kind" "$1" ;;
 		emptied) check_emptied "go $1, $kind" ;;
+		uneven) check_uneven "go $1, $kind" ;;
 		finalizer) check_queue "go $1, $kind" ;;
 		pool) check_pool "go $1, $kind" ;;
 		after) check_after "go $1, $kind" ;;

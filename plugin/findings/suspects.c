@@ -133,7 +133,9 @@ static bool tells_more(const struct gh_suspects *suspects, uint32_t a, uint32_t 
 static struct gh_suspect_part part_of(const struct gh_suspects *suspects, uint32_t class)
 {
 	const struct gh_histogram_row *row = &suspects->rows[class];
-	return (struct gh_suspect_part){class, row->objects, row->bytes};
+	uint64_t size =
+	    row->objects > 0 ? gh_heap_object(&suspects->query->heap, row->largest).size : 0;
+	return (struct gh_suspect_part){class, row->objects, row->bytes, size};
 }
 
 /* Counts the objects of class NUMBER that several hold. */

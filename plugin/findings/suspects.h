@@ -95,6 +95,7 @@ struct gh_suspect_part {
 	uint32_t class;
 	uint64_t objects;
 	uint64_t bytes; /* in them */
+	uint64_t size;  /* of the one that keeps most */
 };
 
 struct gh_suspect {

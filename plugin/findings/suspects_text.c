@@ -175,15 +175,19 @@ static void print_growth(FILE *out, struct gh_suspects *suspects, const struct g
 	fputs(" more than before", out);
 }
 
-/* What else is kept with COUNT objects of the suspect's type is not one large thing among them, of
- * which each would seem to have a part. */
+/* True unless most of what COUNT objects of the suspect's type keep is one large thing, of which
+ * each would seem to have a part. */
 static bool is_uniform(const struct gh_suspect *suspect, uint64_t count)
 {
-	for (size_t i = 0; i < suspect->nparts; i++)
-		if (suspect->parts[i].class != suspect->most.class &&
-		    suspect->parts[i].objects < count / LEAST_UNIFORM &&
-		    suspect->parts[i].bytes > suspect->bytes / MOST_UNEVEN)
+	for (size_t i = 0; i < suspect->nparts; i++) {
+		const struct gh_suspect_part *part = &suspect->parts[i];
+		bool is_few = part->class != suspect->most.class &&
+			      part->objects < count / LEAST_UNIFORM &&
+			      part->bytes > suspect->bytes / MOST_UNEVEN;
+		bool has_one = count >= LEAST_UNIFORM && part->size > suspect->bytes / MOST_UNEVEN;
+		if (is_few || has_one)
 			return false;
+	}
 	return true;
 }
 

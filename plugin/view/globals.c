@@ -188,26 +188,56 @@ static size_t package_size(const char *name)
 	return dot != NULL ? (size_t)(dot - name) : 0;
 }
 
-/* Prints the package whose functions alone refer to WAY's global, one of which is NAME. Gives the
- * bytes of NAME that it is; 0, and nothing is printed, if there are several. */
-static size_t print_package(FILE *out, const struct gh_globals *globals,
-			    const struct gh_global_way *way, const char *name)
+/* NAME is a function of the package whose path is the first SIZE bytes of PACKAGE. */
+static bool is_of_package(const char *name, const char *package, size_t size)
 {
-	size_t size = package_size(name);
+	return package_size(name) == size && memcmp(name, package, size) == 0;
+}
+
+/* Gives a function of the package that WAY's global is of: those of no other refer to it, but for
+ * package main, into which calls may have been inlined, and which nobody imports. NULL if there are
+ * several. */
+static const char *find_package(const struct gh_globals *globals, const struct gh_global_way *way)
+{
+	const char *package = NULL;
 	for (size_t i = 0; i < way->nrefs; i++) {
-		const char *other = name_of(globals, &way->refs[i]);
-		if (package_size(other) != size || memcmp(other, name, size) != 0)
-			return 0;
+		const char *name = name_of(globals, &way->refs[i]);
+		if (package == NULL || is_of_package(package, "main", strlen("main")))
+			package = name;
+		else if (!is_of_package(name, package, package_size(package)) &&
+			 !is_of_package(name, "main", strlen("main")))
+			return NULL;
 	}
-	fputs(size > 0 ? " of " : "", out);
-	gh_print_bytes(out, name, size, false);
-	return size > 0 ? size + 1 : 0;
+	return package;
+}
+
+/* Prints the functions that refer to WAY's global: its package, if it is known, one that tells what
+ * it is for, and how many more there are. */
+static void print_uses(FILE *out, const struct gh_globals *globals, const struct gh_global_way *way)
+{
+	const char *names[MAX_FUNCTIONS];
+	size_t count = list_functions(globals, way, names, MAX_FUNCTIONS);
+	const char *package = find_package(globals, way);
+	size_t size = package != NULL ? package_size(package) : 0, told = 0;
+	if (count == 0)
+		return;
+	while (size > 0 && told < count - 1 && !is_of_package(names[told], package, size))
+		told++;
+	const char *name = names[told];
+	if (size > 0) {
+		fputs(" of ", out);
+		gh_print_bytes(out, package, size, false);
+		name += is_of_package(name, package, size) ? size + 1 : 0;
+	}
+	fputs(", used in ", out);
+	gh_escape_print(out, name);
+	if (way->nrefs > 1)
+		fprintf(out, " and %zu more", way->nrefs - 1);
 }
 
 bool gh_globals_print_first(FILE *out, const struct gh_globals *globals,
 			    const struct gh_global_way *way)
 {
-	const char *name;
 	if (way->variable.size > 0) {
 		print_text(out, &way->variable);
 		return true;
@@ -215,13 +245,8 @@ bool gh_globals_print_first(FILE *out, const struct gh_globals *globals,
 	if (way->refs == NULL && way->nstatics == 0)
 		return false;
 	fprintf(out, "global 0x%" PRIx64, way->start);
-	if (way->refs != NULL && list_functions(globals, way, &name, 1) > 0) {
-		name += print_package(out, globals, way, name);
-		fputs(", used in ", out);
-		gh_escape_print(out, name);
-		if (way->nrefs > 1)
-			fprintf(out, " and %zu more", way->nrefs - 1);
-	}
+	if (way->refs != NULL)
+		print_uses(out, globals, way);
 	return true;
 }
 

@@ -153,6 +153,19 @@ func slice(i int) {
 	parts = append(parts, &Part{whole[4096:20480], whole[:32], all})
 }
 
+var uneven []*Session
+
+// appendUneven keeps sessions, one of which has most of the bytes.
+//
+//go:noinline
+func appendUneven(i int) {
+	session := newSession(i)
+	if i == 0 {
+		session.notes = make([]byte, 8<<20)
+	}
+	uneven = append(uneven, session)
+}
+
 // Request is what a goroutine answers.
 type Request struct {
 	body []byte
@@ -289,6 +302,7 @@ var kinds = []kind{
 	{"shop", "main.shop", unsafe.Pointer(&shop), "main.Session", count, enter, func() { shop = nil }},
 	{"emptied", "main.peak", unsafe.Pointer(&peak), "main.Session", 10, fillPeak, func() { peak = nil }},
 	{"subslice", "main.parts", unsafe.Pointer(&parts), "main.Part", count / 100, slice, func() { parts = nil }},
+	{"uneven", "main.uneven", unsafe.Pointer(&uneven), "main.Session", count, appendUneven, func() { uneven = nil }},
 	{"goroutine", "main.handle", nil, "main.Request", count, serve, func() {
 		close(answers)
 		time.Sleep(300 * time.Millisecond)
