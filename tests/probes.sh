@@ -174,7 +174,10 @@ check_targets() {
 	rm "$work/a path/server"
 	"$GOHEAP" probes -p "$process" main.area >"$work/script"
 	has "a process whose program is gone" "$(cat "$work/script")" "^uprobe:/proc/$process/exe:0x[0-9a-f]+\$"
-	if [ "$1" = traced ]; then
+	# The number of the first namespace of processes.
+	if [ "$1" = traced ] && [ "$(readlink /proc/self/ns/pid)" != 'pid:[4026531836]' ]; then
+		skip "calls of that" "bpftrace has other process numbers than this container"
+	elif [ "$1" = traced ]; then
 		timeout 20 bpftrace --unsafe "$work/script" 2>"$work/why" | head -n 20 >"$work/output"
 		has "calls of that" "$(cat "$work/output")" "^[0-9]+ $process goroutine [0-9]+: main\.area\(arg0="
 	fi

@@ -244,6 +244,7 @@ test_compiler() {
 		"$CC" -O0 -x c -o "$work/other" - || return
 	"$work/other" &
 	child=$!
+	wait_until [ "/proc/$child/exe" -ef "$work/other" ]
 	is_foreign "$1: a program" "^goheap: $work/other: expected a program of Go's own compiler, found one that $1 built: it has none" info "$work/other"
 	is_foreign "$1: a process" "^goheap: process $child runs $own\$" hang -p "$child"
 	goheap "$work/other" "attach $child" "generate-core-file $work/core" "goheap goroutines" detach >"$work/session"

@@ -75,8 +75,8 @@ static void put_signed(struct gh_emit *emit, int64_t value)
 static void put_address(struct gh_emit *emit, uint64_t value)
 {
 	int digits = (67 - __builtin_clzll(value | 1)) / 4;
-	for (int i = digits + 2; emit->layout == GH_EMIT_TABLE && !emit->json && i < ADDRESS_WIDTH;
-	     i++)
+	bool aligned = emit->layout == GH_EMIT_TABLE && !emit->json;
+	for (int i = digits + 2; aligned && i < ADDRESS_WIDTH; i++)
 		put_char(emit, ' ');
 	char *room = find_room(emit, GH_NUMBER_TEXT);
 	char *out = room;
@@ -97,8 +97,7 @@ static const char *unknown(const struct gh_emit *emit)
 	return emit->json ? "null" : emit->layout == GH_EMIT_REPORT ? "unknown" : "?";
 }
 
-/* An aligned table has column KIND on the right of its numbers, and texts are as long as they are.
- */
+/* An aligned table has columns of KIND behind its numbers; texts are as long as they are. */
 static bool is_text(enum gh_value kind)
 {
 	switch (kind) {

@@ -86,6 +86,7 @@ START_TEST(sizes)
 	gh_print_exact(true);
 	ck_assert_str_eq(gh_size_text(4430000, buf), "4,430,000 bytes");
 	ck_assert_str_eq(gh_size_text(1, buf), "1 byte");
+	gh_print_exact(false);
 }
 END_TEST
 
@@ -108,6 +109,7 @@ START_TEST(counts)
 		ck_assert_str_eq(gh_number_text(cases[i].number, buf), cases[i].text);
 	gh_print_exact(true);
 	ck_assert_str_eq(gh_number_text(23960000, buf), "23,960,000");
+	gh_print_exact(false);
 }
 END_TEST
 
