@@ -284,7 +284,7 @@ check_limit() {
 	number=$(awk '/^NSpid:/ { print $NF }' "/proc/$(pgrep -P $!)/status")
 	told=$( (echo "$BASHPID" >"$group/cgroup.procs" && in_look -- /goheap dump "$number" -o /more) 2>&1)
 	wait_until rmdir "$group" 2>"$work/why"
-	has "a limit of memory" "$told" "^goheap: process $number: expected [0-9]+ MB of free memory, or 48 and a disk at .TMPDIR or /tmp, for a copy of what it has, found [0-9]+ MB"
+	has "a limit of memory" "$told" "^goheap: process $number: expected [0-9]+ MB of free memory, or 48 and a disk at .TMPDIR, /tmp or /var/tmp, for a copy of what it has, found [0-9]+ MB"
 }
 
 check_pod() {

@@ -265,7 +265,7 @@ static bool fail_short(const struct gh_live_reader *reader, uint64_t needed,
 	char expected[160];
 	snprintf(expected, sizeof(expected),
 		 "%" PRIu64 " MB of free memory, or %" PRIu64
-		 " and a disk at $TMPDIR or /tmp, for a copy of what it has",
+		 " and a disk at $TMPDIR, /tmp or /var/tmp, for a copy of what it has",
 		 needed / 1000000, OWN / 1000000);
 	return gh_fail(reader->err, reader->name, GH_NO_OFFSET, expected, "%" PRIu64 " MB%s",
 		       memory->bytes / 1000000,

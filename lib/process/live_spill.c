@@ -187,6 +187,9 @@ void gh_live_spill_clear(struct gh_live_copy *live, struct gh_live_range *range,
 bool gh_live_spill_check(const struct gh_live_reader *reader)
 {
 	const struct gh_spill_file *file = reader->live->file;
+	/* What is on the disk the system can take the memory of at once: it stands for no disk. */
+	if (file != NULL && !reader->again)
+		fdatasync(file->fd);
 	if (file == NULL || file->error == 0)
 		return true;
 	errno = file->error;

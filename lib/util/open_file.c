@@ -44,12 +44,9 @@ int gh_open_file(const char *path, struct stat *st, struct gh_error *err)
 	return -1;
 }
 
-int gh_open_temporary(void)
+/* Opens a file in DIRECTORY that is gone with its descriptor. */
+static int open_in(const char *directory)
 {
-	const char *directory = getenv("TMPDIR");
-	bool named = directory != NULL && *directory != '\0';
-	if (!named)
-		directory = "/tmp";
 	char *path;
 	if (asprintf(&path, "%s/goheap-XXXXXX", directory) < 0)
 		return -1;
@@ -57,23 +54,46 @@ int gh_open_temporary(void)
 	if (fd >= 0)
 		unlink(path);
 	free(path);
-	if (fd < 0 && !named)
+	return fd;
+}
+
+/* The directory that the user has named for temporary files; NULL if there is none. */
+static const char *named_directory(void)
+{
+	const char *directory = getenv("TMPDIR");
+	return directory != NULL && *directory != '\0' ? directory : NULL;
+}
+
+int gh_open_temporary(void)
+{
+	const char *named = named_directory();
+	int fd = open_in(named != NULL ? named : "/tmp");
+	if (fd < 0 && named == NULL)
 		fd = memfd_create("goheap", MFD_CLOEXEC);
 	return fd;
 }
 
-int gh_open_temporary_on_disk(uint64_t size)
+/* The file FD is on a disk that has room for SIZE bytes. */
+static bool has_room(int fd, uint64_t size)
 {
 	struct statfs system;
-	int fd = gh_open_temporary();
-	if (fd < 0)
-		return -1;
-	bool has_room = fstatfs(fd, &system) == 0 && (unsigned long)system.f_type != TMPFS_MAGIC &&
-			(unsigned long)system.f_type != RAMFS_MAGIC &&
-			system.f_bavail > size / (uint64_t)system.f_bsize;
-	if (has_room)
-		return fd;
-	close(fd);
+	return fstatfs(fd, &system) == 0 && (unsigned long)system.f_type != TMPFS_MAGIC &&
+	       (unsigned long)system.f_type != RAMFS_MAGIC &&
+	       system.f_bavail > size / (uint64_t)system.f_bsize;
+}
+
+int gh_open_temporary_on_disk(uint64_t size)
+{
+	const char *named = named_directory();
+	const char *directories[] = {named != NULL ? named : "/tmp",
+				     named != NULL ? NULL : "/var/tmp"};
+	for (size_t i = 0; i < 2 && directories[i] != NULL; i++) {
+		int fd = open_in(directories[i]);
+		if (fd >= 0 && has_room(fd, size))
+			return fd;
+		if (fd >= 0)
+			close(fd);
+	}
 	errno = ENOSPC;
 	return -1;
 }

@@ -17,8 +17,8 @@ int gh_open_file(const char *path, struct stat *st, struct gh_error *err);
  * Returns the descriptor; -1 (errno set) if there can be no file. */
 int gh_open_temporary(void);
 
-/* The same for SIZE bytes and more, on a disk that has room for them. -1 (errno set) if temporary
- * files are in memory, or there is no room. */
+/* The same for SIZE bytes and more, on a disk that has room for them: in $TMPDIR or, without that,
+ * in /tmp or /var/tmp, as the first may be in memory. -1 (errno set) if there is none. */
 int gh_open_temporary_on_disk(uint64_t size);
 
 /* Both tell of one file that has not changed between them: by device, inode, size and time. */
