@@ -61,7 +61,6 @@ static bool list_ranges(struct gh_live_reader *reader)
 	live->writable.anonymous.count = live->writable.of_files.count = 0;
 	if (!gh_mappings_live(live->pid, "maps", take_mapping, live))
 		return gh_stopped_fail(live->pid, reader->err);
-	gh_memory_parts_merge(&live->writable.anonymous);
 	return !live->ranges.failed || gh_fail_memory(reader->err, reader->name);
 }
 

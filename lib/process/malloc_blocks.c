@@ -393,30 +393,44 @@ static uint64_t end_of_program(const struct gh_process *process)
 	return gh_page_end(end - 1 + process->bias);
 }
 
-bool gh_c_memory_find(struct gh_c_memory *memory, struct gh_process *process,
-		      const struct gh_spans *spans)
+/* Lists the memory of no file that malloc may have. Advice about huge pages splits a heap of its,
+ * and QEMU's core files have one page by page: what lies side by side is one. Threads' stacks, of
+ * which that is not true, are the process's mappings. */
+static void list_mappings(struct gh_memory_parts *mappings, const struct gh_process *process,
+			  const struct gh_spans *spans)
 {
-	struct finder finder = {.process = process, .memory = memory};
-	finder.left = process->memory.source->size / HEADER;
 	const struct gh_memory_parts *anonymous = &process->writable->anonymous;
-	*memory = (struct gh_c_memory){0};
 	uint64_t end = end_of_program(process);
-	for (size_t i = 0; i < anonymous->count && process->tab->pointer_size == WORD; i++) {
+	for (size_t i = 0; i < anonymous->count; i++) {
 		struct gh_memory_part mapping = anonymous->items[i];
 		if (gh_spans_meet(spans, mapping.start, mapping.end))
 			continue;
 		if (mapping.start < end && end < mapping.end)
 			mapping.start = end;
-		add_mapping(&finder, mapping.start, mapping.end);
+		gh_vector_push(mappings, mapping);
 	}
+	gh_memory_parts_merge(mappings);
+}
+
+bool gh_c_memory_find(struct gh_c_memory *memory, struct gh_process *process,
+		      const struct gh_spans *spans)
+{
+	struct finder finder = {.process = process, .memory = memory};
+	finder.left = process->memory.source->size / HEADER;
+	struct gh_memory_parts mappings = {0};
+	*memory = (struct gh_c_memory){0};
+	list_mappings(&mappings, process, spans);
+	for (size_t i = 0; i < mappings.count && process->tab->pointer_size == WORD; i++)
+		add_mapping(&finder, mappings.items[i].start, mappings.items[i].end);
 	if (finder.chunks.count > 0)
 		qsort(finder.chunks.items, finder.chunks.count, sizeof(*finder.chunks.items),
 		      compare_chunks);
 	free_caches(&finder);
 	free_arenas(&finder);
 	take_blocks(&finder);
-	bool found = !finder.chunks.failed && !finder.tops.failed && !memory->parts.failed &&
-		     !memory->blocks.failed;
+	bool found = !mappings.failed && !finder.chunks.failed && !finder.tops.failed &&
+		     !memory->parts.failed && !memory->blocks.failed;
+	gh_vector_free(&mappings);
 	gh_vector_free(&finder.chunks);
 	gh_vector_free(&finder.tops);
 	return found;

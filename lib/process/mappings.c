@@ -180,6 +180,5 @@ void gh_writable_core(struct gh_writable *writable, const struct gh_image *core)
 	}
 	gh_memory_parts_sort(&writable->anonymous);
 	gh_mappings_core_files(core, move_to_files, writable);
-	gh_memory_parts_merge(&writable->anonymous);
 	gh_memory_parts_sort(&writable->of_files);
 }

@@ -82,11 +82,10 @@ struct gh_memory_part {
 
 struct gh_memory_parts GH_VECTOR(struct gh_memory_part);
 
-/* What a process may write, and is its own, by address. */
+/* What a process may write, and is its own, mapping by mapping, by address. */
 struct gh_writable {
-	struct gh_memory_parts anonymous; /* of no file; what lies side by side is one; owned */
-	struct gh_memory_parts of_files;  /* the variables of programs and libraries, mapping by
-					     mapping; owned */
+	struct gh_memory_parts anonymous; /* of no file; owned */
+	struct gh_memory_parts of_files;  /* the variables of programs and libraries; owned */
 };
 
 void gh_writable_free(struct gh_writable *writable);
