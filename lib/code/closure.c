@@ -39,9 +39,7 @@ bool gh_closure_stored(const struct gh_rtypes *types, const struct gh_made_list 
 	    value->nloads > 0 || types->items[result->type].kind != GH_KIND_STRUCT)
 		return false;
 	*closure = (struct gh_entry_type){(uint64_t)value->offsets[0], result->type};
-	size_t index = gh_pclntab_find(types->tab, closure->entry);
-	return index != SIZE_MAX && gh_pclntab_record(types->tab, index, &func, NULL) &&
-	       func.entry == closure->entry;
+	return gh_pclntab_at(types->tab, closure->entry, &func);
 }
 
 static bool take_call(struct gh_reading *reading, size_t at, uint64_t callee)

@@ -1,25 +1,17 @@
 #include "lib/code/internal.h"
 
-/* A function of TAB's program begins at ADDRESS. */
-static bool is_entry(const struct gh_pclntab *tab, uint64_t address)
-{
-	struct gh_func func;
-	size_t index = gh_pclntab_find(tab, address);
-	return index != SIZE_MAX && gh_pclntab_record(tab, index, &func, NULL) &&
-	       func.entry == address;
-}
-
 /* Adds what the instruction at ADDRESS, which is in FUNC, tells. */
 static void add(struct gh_probe_places *places, const struct gh_pclntab *tab,
 		const struct gh_func *func, const struct gh_flow *flow, uint64_t address)
 {
+	struct gh_func other;
 	/* Data between the instructions of arm64 may look like one. The frame is gone at each. */
 	if (flow->returns && gh_pcvalue_at(tab, func, func->pcsp, address) == 0)
 		gh_vector_push(&places->returns, address);
 	places->loops |= flow->target == places->entry;
 	places->leaves |= flow->target != 0 &&
 			  (flow->target < func->entry || flow->target >= func->end) &&
-			  is_entry(tab, flow->target);
+			  gh_pclntab_at(tab, flow->target, &other);
 }
 
 bool gh_probe_places_find(struct gh_probe_places *places, const struct gh_pclntab *tab,

@@ -137,9 +137,8 @@ static void add_passed(struct finder *finder, size_t at, bool direct)
 static bool keeps_registers(const struct gh_pclntab *tab, uint64_t entry)
 {
 	struct gh_func func;
-	size_t index = entry != 0 ? gh_pclntab_find(tab, entry) : SIZE_MAX;
-	return index != SIZE_MAX && gh_pclntab_record(tab, index, &func, NULL) &&
-	       func.entry == entry && gh_keeps_registers(gh_pclntab_name(tab, func.name));
+	return entry != 0 && gh_pclntab_at(tab, entry, &func) &&
+	       gh_keeps_registers(gh_pclntab_name(tab, func.name));
 }
 
 static bool take_call(struct gh_reading *reading, size_t at, uint64_t callee)

@@ -51,9 +51,8 @@ static void add_note(struct gh_buffer *out, uint64_t address, const char *argume
 static bool is_function(const struct gh_pclntab *tab, uint64_t address, const char *name)
 {
 	struct gh_func func;
-	size_t number = gh_pclntab_find(tab, address);
-	return number != SIZE_MAX && gh_pclntab_record(tab, number, &func, NULL) &&
-	       func.entry == address && gh_stack_is_named(gh_pclntab_name(tab, func.name), name);
+	return gh_pclntab_at(tab, address, &func) &&
+	       gh_stack_is_named(gh_pclntab_name(tab, func.name), name);
 }
 
 /* The arguments of a probe at the call at AT in CODE: NULL if the register that its own argument is

@@ -151,9 +151,7 @@ static bool place_symbol(const struct writing *writing, GElf_Sym *symbol)
 	const struct gh_twin *twin = writing->twin;
 	const struct gh_pclntab *tab = twin->program;
 	struct gh_func func;
-	size_t number = gh_pclntab_find(tab, symbol->st_value);
-	bool is_go = number != SIZE_MAX && gh_pclntab_record(tab, number, &func, NULL) &&
-		     func.entry == symbol->st_value;
+	bool is_go = gh_pclntab_at(tab, symbol->st_value, &func);
 	symbol->st_shndx = section_number(writing, symbol->st_shndx);
 	if (!twin->same_c && !is_go)
 		return false;

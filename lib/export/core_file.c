@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/dump/dump.h"
+#include "lib/util/open_file.h"
 #include "lib/util/output.h"
 #include "lib/util/parallel.h"
 #include "lib/util/zeros.h"
@@ -234,18 +235,7 @@ static void make_headers(struct core *core)
 static bool write_at(const struct core *core, const void *data, size_t size, uint64_t offset,
 		     struct gh_error *err)
 {
-	const uint8_t *bytes = data;
-	while (size > 0) {
-		ssize_t written = pwrite(core->fd, bytes, size, (off_t)offset);
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return gh_fail_errno(err, core->path, "write");
-		bytes += written;
-		size -= (size_t)written;
-		offset += (uint64_t)written;
-	}
-	return true;
+	return gh_write_at(core->fd, data, size, offset) || gh_fail_errno(err, core->path, "write");
 }
 
 /* The first place from START on, in steps of PAGE, where the gathered bytes are a page of zeros, or

@@ -15,6 +15,7 @@
 #include "lib/trace/trace.h"
 #include "lib/util/bsearch.h"
 #include "lib/util/free_memory.h"
+#include "lib/util/open_file.h"
 #include "lib/util/parallel.h"
 
 /* What is copied at a time, in bytes: it stays in a processor's cache. A multiple of every
@@ -102,17 +103,8 @@ static int open_of(int pid, const char *name)
 static bool write_at(const struct gh_live_pages *pages, const uint8_t *bytes, size_t size,
 		     uint64_t offset, struct gh_error *err)
 {
-	while (size > 0) {
-		ssize_t written = pwrite(pages->fd, bytes, size, (off_t)offset);
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return gh_fail_errno(err, pages->path, "write");
-		bytes += written;
-		size -= (size_t)written;
-		offset += (uint64_t)written;
-	}
-	return true;
+	return gh_write_at(pages->fd, bytes, size, offset) ||
+	       gh_fail_errno(err, pages->path, "write");
 }
 
 /* Bits of the units from START to before END. */

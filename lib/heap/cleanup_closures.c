@@ -118,11 +118,7 @@ static uint64_t entry_of(const struct gh_heap *heap, const struct gh_pclntab *ta
 {
 	struct gh_func func;
 	uint64_t entry = word_at(heap, tab, bias, address);
-	size_t index = entry != 0 ? gh_pclntab_find(tab, entry - bias) : SIZE_MAX;
-	return index != SIZE_MAX && gh_pclntab_record(tab, index, &func, NULL) &&
-		       func.entry == entry - bias
-		   ? entry
-		   : 0;
+	return entry != 0 && gh_pclntab_at(tab, entry - bias, &func) ? entry : 0;
 }
 
 bool gh_cleanup_of(struct gh_cleanup *cleanup, const struct gh_heap *heap,

@@ -471,3 +471,10 @@ size_t gh_pclntab_find(const struct gh_pclntab *tab, uint64_t pc)
 		return SIZE_MAX;
 	return gh_lower_bound(tab->nfunc, i, pair_address(tab, i) <= pc) - 1;
 }
+
+bool gh_pclntab_at(const struct gh_pclntab *tab, uint64_t entry, struct gh_func *func)
+{
+	size_t index = gh_pclntab_find(tab, entry);
+	return index != SIZE_MAX && gh_pclntab_record(tab, index, func, NULL) &&
+	       func->entry == entry;
+}

@@ -169,6 +169,10 @@ bool gh_pclntab_check_twin(const struct gh_pclntab *twin, const struct gh_pclnta
  * SIZE_MAX if it is before the first or past the last. */
 size_t gh_pclntab_find(const struct gh_pclntab *tab, uint64_t pc);
 
+/* Fills FUNC with the function that begins at ENTRY, as gh_pclntab_record does. False if none does.
+ */
+bool gh_pclntab_at(const struct gh_pclntab *tab, uint64_t entry, struct gh_func *func);
+
 /* The name at NAME; "" if it lies outside the table or never ends. It lives in the image. */
 const char *gh_pclntab_name(const struct gh_pclntab *tab, uint32_t name);
 
@@ -290,6 +294,9 @@ struct gh_frame {
 	int32_t tree_index; /* record of the inline tree that this frame is; -1 for the function
 			       itself */
 };
+
+/* FRAME is of a function that the compiler made, to lead to another: it is in no source file. */
+bool gh_frame_is_wrapper(const struct gh_pclntab *tab, const struct gh_frame *frame);
 
 /* A range of pcs that execute the same source lines. */
 struct gh_range {

@@ -375,6 +375,10 @@ uint64_t gh_live_spill_next(const struct gh_live_copy *live, const struct gh_liv
 /* False (ERR filled) if the file, where there is one, could not be written. */
 bool gh_live_spill_check(const struct gh_live_reader *reader);
 
+/* Has what is in the file, if there is one, be on the disk: the memory for it can be taken at once
+ * then, and the process stands for no disk. */
+void gh_live_spill_settle(const struct gh_live_copy *live);
+
 /* Frees what RANGE has of its copy in a file. */
 void gh_live_spill_free_range(struct gh_live_range *range);
 

@@ -252,8 +252,8 @@ static bool has_large_c(const struct gh_live_copy *live)
 	return is_large;
 }
 
-/* What goheap itself takes, in bytes, where a file has the copy. With less the system does nothing
- * but read its pages again and again. */
+/* What goheap itself takes, in bytes, where a file has the copy. With less the system
+ * ends it. */
 #define OWN UINT64_C(48000000)
 
 /* There is too little MEMORY for a copy of NEEDED bytes, and no disk for it, or too little even for
@@ -308,6 +308,8 @@ static void copy_running(void *context)
 	running->copied =
 	    find_place(reader, left_out) && make_room(reader) &&
 	    gh_live_reader_copy(reader, reader->live->bare ? GH_LIVE_BUT_PARTS : GH_LIVE_ALL);
+	if (running->copied)
+		gh_live_spill_settle(reader->live);
 }
 
 bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_pclntab *tab,

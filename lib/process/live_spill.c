@@ -30,20 +30,24 @@ bool gh_live_spill(struct gh_live_copy *live, uint64_t size)
 	return true;
 }
 
-/* What tells which pages of SIZE bytes were copied. It takes memory as it is used. */
-static uint64_t *make_pages(uint64_t size)
+/* The bytes of what tells which pages of a copy that has ROOM were copied. */
+static size_t pages_size(uint64_t room)
 {
-	void *pages =
-	    mmap(NULL, (size_t)(size / GH_LEAST_PAGE + 1) * sizeof(uint64_t),
-		 PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return (size_t)(room / GH_LEAST_PAGE + 1) * sizeof(uint64_t);
+}
+
+/* What tells that, nothing yet. It takes memory as it is used. */
+static uint64_t *make_pages(uint64_t room)
+{
+	void *pages = mmap(NULL, pages_size(room), PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	return pages != MAP_FAILED ? pages : NULL;
 }
 
 static void free_spilled(struct gh_spilled_range *spilled)
 {
 	if (spilled != NULL && spilled->pages != NULL)
-		munmap(spilled->pages,
-		       (size_t)(spilled->room / GH_LEAST_PAGE + 1) * sizeof(uint64_t));
+		munmap(spilled->pages, pages_size(spilled->room));
 	free(spilled);
 }
 
@@ -95,17 +99,8 @@ static uint64_t number_of(const uint8_t *bytes)
 
 static void write_pages(struct gh_spill_file *file, const uint8_t *bytes, size_t size, uint64_t at)
 {
-	while (size > 0) {
-		ssize_t written = pwrite(file->fd, bytes, size, (off_t)at);
-		if (written < 0 && errno != EINTR) {
-			__atomic_store_n(&file->error, errno, __ATOMIC_RELAXED);
-			return;
-		}
-		written = written > 0 ? written : 0;
-		bytes += written;
-		at += (uint64_t)written;
-		size -= (size_t)written;
-	}
+	if (!gh_write_at(file->fd, bytes, size, at))
+		__atomic_store_n(&file->error, errno, __ATOMIC_RELAXED);
 }
 
 /* Writes those of the pages in the SIZE BYTES at OFFSET of RANGE that are not in FILE. */
@@ -187,13 +182,16 @@ void gh_live_spill_clear(struct gh_live_copy *live, struct gh_live_range *range,
 bool gh_live_spill_check(const struct gh_live_reader *reader)
 {
 	const struct gh_spill_file *file = reader->live->file;
-	/* What is on the disk the system can take the memory of at once: it stands for no disk. */
-	if (file != NULL && !reader->again)
-		fdatasync(file->fd);
 	if (file == NULL || file->error == 0)
 		return true;
 	errno = file->error;
 	return gh_fail_errno(reader->err, "the temporary file for a copy of its memory", "write");
+}
+
+void gh_live_spill_settle(const struct gh_live_copy *live)
+{
+	if (live->file != NULL)
+		fdatasync(live->file->fd);
 }
 
 void gh_live_spill_free_range(struct gh_live_range *range)

@@ -247,7 +247,7 @@ static bool add_lines(struct making *making, const struct found *found,
 	place->first_line = (uint32_t)to->lines.count;
 	for (unsigned i = 0; i < range->nframes; i++) {
 		const struct gh_frame *frame = &range->frames[i];
-		if (!found->wrappers && gh_linestack_is_wrapper(making->tab, frame))
+		if (!found->wrappers && gh_frame_is_wrapper(making->tab, frame))
 			continue;
 		const char *name = gh_pclntab_name(making->tab, frame->name);
 		const char *file = gh_pclntab_file(making->tab, frame->file);

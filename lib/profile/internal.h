@@ -57,9 +57,6 @@ uint64_t gh_linestack_line(const char *file, size_t length, uint64_t line);
 struct gh_linestack *gh_linestacks_find(const struct gh_linestacks *stacks, uint64_t hash,
 					enum gh_linestack_kind kind);
 
-/* FRAME, of a program with TAB, is one of a function that the compiler made to call another. */
-bool gh_linestack_is_wrapper(const struct gh_pclntab *tab, const struct gh_frame *frame);
-
 /* Writes pprof's messages: a Profile is written field by field, so that it is never all in memory.
  */
 

@@ -81,9 +81,7 @@ static const char *function_at(const struct gh_rtypes *types, uint64_t entry)
 	for (size_t i = 0; i < types->nmodules; i++) {
 		const struct gh_module *module = &types->modules[i];
 		struct gh_func func;
-		size_t index = gh_pclntab_find(module->tab, entry - module->bias);
-		if (index != SIZE_MAX && gh_pclntab_record(module->tab, index, &func, NULL) &&
-		    func.entry == entry - module->bias)
+		if (gh_pclntab_at(module->tab, entry - module->bias, &func))
 			return gh_pclntab_name(module->tab, func.name);
 	}
 	return NULL;

@@ -98,6 +98,22 @@ int gh_open_temporary_on_disk(uint64_t size)
 	return -1;
 }
 
+bool gh_write_at(int fd, const void *bytes, size_t size, uint64_t offset)
+{
+	const uint8_t *from = bytes;
+	while (size > 0) {
+		ssize_t written = pwrite(fd, from, size, (off_t)offset);
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return false;
+		from += written;
+		size -= (size_t)written;
+		offset += (uint64_t)written;
+	}
+	return true;
+}
+
 bool gh_is_same_file(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&

@@ -2,6 +2,8 @@
 #ifndef GH_UTIL_OPEN_FILE_H
 #define GH_UTIL_OPEN_FILE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
@@ -20,6 +22,9 @@ int gh_open_temporary(void);
 /* The same for SIZE bytes and more, on a disk that has room for them: in $TMPDIR or, without that,
  * in /tmp or /var/tmp, as the first may be in memory. -1 (errno set) if there is none. */
 int gh_open_temporary_on_disk(uint64_t size);
+
+/* Writes SIZE BYTES to the file FD, from OFFSET on. False, and errno set, if not all could be. */
+bool gh_write_at(int fd, const void *bytes, size_t size, uint64_t offset);
 
 /* Both tell of one file that has not changed between them: by device, inode, size and time. */
 bool gh_is_same_file(const struct stat *a, const struct stat *b);

@@ -108,6 +108,10 @@ void gh_probe_values_find(struct gh_probe *probe, const struct gh_probes *probes
  */
 const char *gh_probe_register(const char *names, unsigned number, int *length);
 
+/* Prints the return instructions of PLACES, of a function in IMAGE, as items of a list in JSON. */
+void gh_returns_emit(struct gh_emit *emit, const struct gh_image *image,
+		     const struct gh_probe_places *places);
+
 /* Prints the script for bpftrace. False if memory ran out. */
 bool gh_probe_script_print(const struct gh_probes *probes);
 

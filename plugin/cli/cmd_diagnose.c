@@ -165,11 +165,12 @@ static void print_nothing(const struct gh_diagnosis *diagnosis, const struct gh_
 	}
 	puts(diagnosis->left_heap ? "Nothing unusual but for the heap, which was not looked at."
 				  : "Nothing unusual.");
-	/* Which goroutines can never go on the heap tells, who holds a lock the program. */
-	if (!about->lacks_program)
-		fputs(diagnosis->left_heap ? "No deadlock. " : "No deadlock, and no ", stdout);
-	if (!diagnosis->left_heap)
-		printf("%sgoroutine that can never go on. ", about->lacks_program ? "No " : "");
+	/* Who holds a lock the program tells, which goroutines can never go on the heap. */
+	static const char *const found[2][2] = {
+	    {"", "No goroutine that can never go on. "},
+	    {"No deadlock. ", "No deadlock, and no goroutine that can never go on. "},
+	};
+	fputs(found[!about->lacks_program][!diagnosis->left_heap], stdout);
 	if (figures->blocked > 0) {
 		gh_print_count(stdout, figures->blocked, "goroutine");
 		printf(" wait%s for a lock, the longest for %.0f s.\n",

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "lib/util/escape.h"
+#include "plugin/cli/cli.h"
 #include "plugin/command/command.h"
 #include "plugin/view/emit.h"
 #include "plugin/view/view.h"
@@ -13,6 +14,7 @@ struct row {
 	const char *file;    /* in the image; "" if unknown */
 	int32_t line;    /* of the func keyword or, before Go 1.20, of the entry; 0 if unknown */
 	uint64_t offset; /* of the entry in the file, in bytes */
+	const struct gh_image *image;
 	const struct gh_probe_places *places; /* of its returns */
 };
 
@@ -27,6 +29,7 @@ static struct row make_row(const struct gh_pclntab *tab, const struct gh_func *f
 	    .file = "",
 	    .line = func->start_line,
 	    .offset = gh_image_offset(tab->image, func->entry),
+	    .image = tab->image,
 	};
 	struct gh_range range;
 	if (gh_sourcemap_next(map, &range)) {
@@ -48,25 +51,10 @@ static const struct gh_column columns[] = {
     {0},
 };
 
-/* A return instruction. */
-struct return_row {
-	uint64_t address, offset;
-};
-
 static void print_return_list(struct gh_emit *emit, const void *member)
 {
-	static const struct gh_column places[] = {
-	    {"address", GH_COL_ADDRESS(struct return_row, address)},
-	    {"offset", GH_COL_ADDRESS(struct return_row, offset)},
-	    {0},
-	};
 	const struct row *row = member;
-	for (size_t i = 0; i < row->places->returns.count; i++) {
-		uint64_t address = row->places->returns.items[i];
-		/* A function is in one segment. */
-		struct return_row place = {address, row->offset + address - row->entry};
-		gh_emit_item(emit, places, &place);
-	}
+	gh_returns_emit(emit, row->image, row->places);
 }
 
 /* Prints the return instructions of FUNC as a value of ROW, if its code is known. *LEFT is how many

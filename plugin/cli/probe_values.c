@@ -191,3 +191,23 @@ void gh_probe_values_find(struct gh_probe *probe, const struct gh_probes *probes
 	else
 		guess_results(&probe->results, probes);
 }
+
+/* A return instruction, as a row. */
+struct return_row {
+	uint64_t address, offset;
+};
+
+void gh_returns_emit(struct gh_emit *emit, const struct gh_image *image,
+		     const struct gh_probe_places *places)
+{
+	static const struct gh_column columns[] = {
+	    {"address", GH_COL_ADDRESS(struct return_row, address)},
+	    {"offset", GH_COL_ADDRESS(struct return_row, offset)},
+	    {0},
+	};
+	for (size_t i = 0; i < places->returns.count; i++) {
+		uint64_t address = places->returns.items[i];
+		struct return_row row = {address, gh_image_offset(image, address)};
+		gh_emit_item(emit, columns, &row);
+	}
+}

@@ -67,7 +67,7 @@ struct gh_figures {
 struct gh_diagnosis {
 	const struct gh_options *options;
 	bool brief;     /* no large heap is looked at, and whoever debugs the process asks */
-	bool left_heap; /* it was large */
+	bool left_heap; /* it was, or is too large for the memory */
 	int pid;        /* of a process that runs; 0 of others */
 	uint64_t now;   /* when that was copied, in ns since 1970 */
 	struct gh_footprint footprint; /* zeros unless: */

@@ -179,20 +179,20 @@ char *gh_format_number(char *end, uint64_t value, bool commas);
 void gh_print_exact(bool exact);
 bool gh_prints_exact(void);
 
+/* Bytes that the text of a size or a count takes, with its NUL. */
+#define GH_SIZE_TEXT 32
+
 /* Prints "1,000", "1.50 M". */
 void gh_print_number(FILE *out, uint64_t number);
 
 /* The same text, in BUF. */
-const char *gh_number_text(uint64_t number, char buf[32]);
+const char *gh_number_text(uint64_t number, char buf[GH_SIZE_TEXT]);
 
 /* Prints "1 object", "2 objects". */
 void gh_print_count(FILE *out, uint64_t count, const char *what);
 
 /* Prints that there are more than SHOWN of COUNT, if so. */
 void gh_print_more(uint64_t shown, uint64_t count);
-
-/* Bytes that the text of a size takes, with its NUL. */
-#define GH_SIZE_TEXT 32
 
 /* SIZE, in bytes, as "512 bytes", "4.40 MB"; in BUF. */
 const char *gh_size_text(uint64_t size, char buf[GH_SIZE_TEXT]);
