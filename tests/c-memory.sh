@@ -51,7 +51,7 @@ check() {
 	held closure '^global 0x[^|]*\|\[\]func\(\) int  \[[0-9]+\] ->\|closure main\.hold\.func1  [^|]* ->\|C memory of 7[0-9]+ bytes\|$'
 	held global '^global 0x[^|]*\|C memory of 90[0-9]+ bytes\|$'
 	held node '^root: C variable blocks\.stripped\+0x[0-9a-f]+\|(C memory of (40|56) bytes  \+0 ->\||  \.\.\. [0-9]+ objects? \.\.\.\|)*C memory of (40|56) bytes\|$'
-	held "of C" '^root: C variable blocks\.stripped\+0x[0-9a-f]+\|C memory of 65[0-9]+ bytes\|$'
+	held "of C" '^root: C variable blocks\.stripped(\+0x[0-9a-f]+|: of_c)\|C memory of 65[0-9]+ bytes\|$'
 	"$GOHEAP" unreachable --c --json "$target" 2>"$work/why" | jq -r '"\(.object) \(.size)"' | sort >"$work/garbage"
 	theirs 'lost|scattered|aligned' >"$work/expected"
 	# What is left on stacks and in registers may be of a few.
@@ -78,7 +78,8 @@ check_arm64() {
 	local name="go $*, arm64" target
 	needs "$name" aarch64-linux-gnu-gcc qemu-aarch64-static || return
 	GOARCH=arm64 CGO_ENABLED=1 CC=aarch64-linux-gnu-gcc sample "$name" "$1" blocks "${@:2}" || return
-	QEMU_LD_PREFIX=/usr/aarch64-linux-gnu emulate aarch64 "$directory/blocks.stripped" || return
+	# With one arena, its short lists are in the C library's data, which QEMU's core files do not tell from other memory.
+	GLIBC_TUNABLES=glibc.malloc.arena_max=1 QEMU_LD_PREFIX=/usr/aarch64-linux-gnu emulate aarch64 "$directory/blocks.stripped" || return
 	target=$core
 	check_blocks -e "$directory/blocks.stripped"
 	has "$name: lost" "$(ask suspects --bytes --c -e "$directory/blocks.stripped")" ' blocks of C memory, .*: C code has lost them$'
@@ -142,7 +143,7 @@ check_variables() {
 	for target in "$pid" "$work/core.$pid"; do
 		ask roots --c | sed -nE 's/.*root: C variable ([^/]*)$/\1/p' | sort -u >"$work/found"
 		same "$name, $target" <(printf '%s\n' 'blocks: list' 'blocks: of_c' 'libkept.so: kept' 'libkept.so: kept+0x10') \
-			<(grep -v '+0x[0-9a-f]*, perhaps$' "$work/found")
+			<(grep -v ', perhaps$' "$work/found")
 		has "$name, $target: without a symbol" "$(cat "$work/found")" '^libkept\.so\+0x[0-9a-f]+, perhaps$'
 	done
 	rm "$work/core.$pid"

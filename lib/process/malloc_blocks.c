@@ -331,13 +331,31 @@ static void free_fast(struct finder *finder, uint64_t start, uint64_t end)
 	}
 }
 
-/* Arenas are in the data of the C library or, the others, at the start of their first heaps. */
-static void free_arenas(struct finder *finder)
+/* Does so with what is not malloc's of the MAPPINGS that have no SPANS of Go's. */
+static void free_fast_of(struct finder *finder, const struct gh_memory_parts *mappings,
+			 const struct gh_spans *spans)
 {
-	const struct gh_memory_parts *files = &finder->process->writable->of_files;
+	for (size_t i = 0; i < mappings->count; i++) {
+		uint64_t start = mappings->items[i].start, end = mappings->items[i].end;
+		struct gh_memory_part part;
+		if (gh_spans_meet(spans, start, end))
+			continue;
+		for (; gh_memory_parts_next(&finder->memory->parts, start, end, &part);
+		     start = part.end)
+			free_fast(finder, start, part.start);
+		free_fast(finder, start, end);
+	}
+}
+
+/* Arenas are in the data of the C library or, the others, at the start of their first heaps. A core
+ * file that QEMU wrote does not tell which mappings are of files. */
+static void free_arenas(struct finder *finder, const struct gh_spans *spans)
+{
+	const struct gh_writable *writable = finder->process->writable;
 	const struct gh_memory_parts *parts = &finder->memory->parts;
-	for (size_t i = 0; i < files->count; i++)
-		free_fast(finder, files->items[i].start, files->items[i].end);
+	free_fast_of(finder,
+		     writable->of_files.count > 0 ? &writable->of_files : &writable->anonymous,
+		     spans);
 	for (size_t i = 0; i < parts->count; i++)
 		if (parts->items[i].start % HEAP_MAX == 0)
 			free_fast(finder, parts->items[i].start,
@@ -426,7 +444,7 @@ bool gh_c_memory_find(struct gh_c_memory *memory, struct gh_process *process,
 		qsort(finder.chunks.items, finder.chunks.count, sizeof(*finder.chunks.items),
 		      compare_chunks);
 	free_caches(&finder);
-	free_arenas(&finder);
+	free_arenas(&finder, spans);
 	take_blocks(&finder);
 	bool found = !mappings.failed && !finder.chunks.failed && !finder.tops.failed &&
 		     !memory->parts.failed && !memory->blocks.failed;
