@@ -466,6 +466,8 @@ real() {
 	fi
 	# Frames at one pc have the variables of all of them.
 	"$dumpfile" words "$4" | columns "$3" | comm -13 - "$work/shown" >"$work/left"
+	# The prototype's dumps have no word of a frame but its roots; those that another frame at that pc has read as 0.
+	[ -z "${6-}" ] || sed -i '/\t0x0$/d' "$work/left"
 	same "$1: no other value" /dev/null "$work/left"
 	# Without the program nothing tells of inlined calls.
 	awk -v OFS='\t' -v program="$3" '
