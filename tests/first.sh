@@ -193,29 +193,10 @@ check_stuck() {
 	end_sample
 }
 
-# prompts COUNT: so many times GDB has asked for a command.
-prompts() {
-	[ "$(grep -o '(gdb) ' "$work/screen" | wc -l)" -ge "$1" ]
-}
-
 # typed COMMAND...: what GDB prints where these are typed, in $work/typed; what it prints of goheap's, but for the program, in
-# $work/lines. $gdb_options are GDB's. Each is typed once GDB asks for it: a program that GDB starts empties the terminal's input.
+# $work/lines.
 typed() {
-	local count=0 command script
-	rm -f "$work/keys"
-	mkfifo "$work/keys"
-	: >"$work/screen"
-	timeout -k 5 120 script -qefc "TERM=dumb gdb ${gdb_defaults[*]@Q} ${gdb_options[*]@Q} -iex 'set confirm off' -iex 'jit-reader-load $GOHEAP_SO'" \
-		"$work/screen" <"$work/keys" >"$work/script" &
-	script=$!
-	exec 8>"$work/keys"
-	for command in "$@" quit; do
-		wait_until prompts $((++count))
-		(echo "$command" >&8) 2>>"$work/why" # GDB may have ended
-	done
-	exec 8>&-
-	wait "$script"
-	tr -d '\r' <"$work/screen" >"$work/typed"
+	at_terminal "$@"
 	sed -nE '/^goheap: go[^ ]* program/d; s/^(\(gdb\) )?(goheap: .*)/\2/p' "$work/typed" >"$work/lines"
 }
 

@@ -861,14 +861,12 @@ test_names() {
 test_typed() {
 	needs "typed" script || return
 	start_waiting "$1" wait
-	printf '%s\n' "attach $pid" "thread apply all backtrace" detach "file $2" y "break main.leaf" \
-		"run >/dev/null" "backtrace" "info breakpoints" kill y quit >"$work/typed"
-	timeout -k 5 120 script -qec "TERM=dumb gdb ${gdb_defaults[*]@Q} ${gdb_options[*]@Q} \
-		-ex 'jit-reader-load $GOHEAP_SO'" /dev/null <"$work/typed" | tr -d '\r' >"$work/session"
+	at_terminal "attach $pid" "thread apply all backtrace" detach "file $2" "break main.leaf" "run >/dev/null" "backtrace" \
+		"info breakpoints" kill
 	end "$pid"
-	has "typed: attach, then a backtrace" "$(cat "$work/session")" '^#[0-9]+ .* main\.wait \(.*\) at '
-	has "typed: file, then a breakpoint" "$(cat "$work/session")" '^Breakpoint 1 at .*/main\.go'
-	has "typed: and a run" "$(cat "$work/session")" 'breakpoint already hit 1 time'
+	has "typed: attach, then a backtrace" "$(cat "$work/typed")" '^#[0-9]+ .* main\.wait \(.*\) at '
+	has "typed: file, then a breakpoint" "$(cat "$work/typed")" '^Breakpoint 1 at .*/main\.go'
+	has "typed: and a run" "$(cat "$work/typed")" 'breakpoint already hit 1 time'
 }
 
 # RELEASES: the Go releases to test with, if not those.

@@ -359,6 +359,31 @@ emulate() {
 	core=$(echo "$work"/emulated/qemu_*.core)
 }
 
+# prompts COUNT: so many times GDB has asked for a command.
+prompts() {
+	[ "$(grep -o '(gdb) ' "$work/screen" | wc -l)" -ge "$1" ]
+}
+
+# at_terminal COMMAND...: what GDB prints at a terminal where these are typed, in $work/typed. $gdb_options are GDB's. Each is typed once
+# GDB asks for it: where a program starts, what was typed before may be lost.
+at_terminal() {
+	local count=0 command script
+	rm -f "$work/keys"
+	mkfifo "$work/keys"
+	: >"$work/screen"
+	timeout -k 5 120 script -qefc "TERM=dumb gdb ${gdb_defaults[*]@Q} ${gdb_options[*]@Q} -iex 'set confirm off' \
+		-iex 'jit-reader-load $GOHEAP_SO'" "$work/screen" <"$work/keys" >"$work/script" &
+	script=$!
+	exec 8>"$work/keys"
+	for command in "$@" quit; do
+		wait_until prompts $((++count))
+		(echo "$command" >&8) 2>>"$work/why" # GDB may have ended
+	done
+	exec 8>&-
+	wait "$script"
+	tr -d '\r' <"$work/screen" >"$work/typed"
+}
+
 # on_arm64 PROGRAM ARGUMENT...: has GDB do what standard input says with a program for arm64, which QEMU runs on a processor of the kind
 # $emulated, if that is set. What the program prints is in $work/told, what GDB and goheap say in $work/output. After session_home.
 on_arm64() {
