@@ -215,6 +215,7 @@ check_gdb() {
 	gdb_options=(-iex "set \$goheap_first_answer = 0")
 	typed "attach $pid" "backtrace 1"
 	equal "$name, in GDB: turned off" "" "$(cat "$work/lines")"
+	lacks "$name, in GDB: the process goes on" "$(ps -o stat= -p "$pid")" '^[tT]'
 	end_sample
 	gdb_options=()
 	typed "file $directory/troubles.stripped" "start workers" "backtrace 1"
