@@ -197,7 +197,8 @@ static bool is_done(const struct job *job)
 static char *find_debug_file(const struct job *job, const struct gh_program *program,
 			     struct gh_error *err)
 {
-	char *path = job->cache != NULL ? gh_cache_get(job->cache, &program->image) : NULL;
+	char *path =
+	    job->cache != NULL ? gh_cache_get(job->cache, &program->image, GH_FOR_GDB) : NULL;
 	if (path != NULL)
 		return path;
 	/* The file's identity, up to its name, has GDB take a rebuilt program's for another. */

@@ -35,8 +35,15 @@ static void print_writer(FILE *out)
 			st.st_mtim.tv_nsec);
 }
 
-/* The path of IMAGE's debug file, whether or not it is there. */
-static char *debug_path(const char *directory, const struct gh_image *image)
+/* What the names in the cache end with, for DEBUGGER. */
+static const char *kind_of(enum gh_debugger debugger)
+{
+	return debugger == GH_FOR_GDB ? "" : ".any";
+}
+
+/* The path of IMAGE's debug file for DEBUGGER, whether or not it is there. */
+static char *debug_path(const char *directory, const struct gh_image *image,
+			enum gh_debugger debugger)
 {
 	uint8_t hash[GH_BLAKE2B_SIZE];
 	char *path = NULL;
@@ -51,7 +58,7 @@ static char *debug_path(const char *directory, const struct gh_image *image)
 		fprintf(out, "%02x", hash[i]);
 	fputc('.', out);
 	print_writer(out);
-	fputs(".debug", out);
+	fprintf(out, "%s.debug", kind_of(debugger));
 	if (fclose(out) == 0)
 		return path;
 	free(path);
@@ -73,8 +80,10 @@ static bool is_settled(const struct stat *st)
 	return time(NULL) - st->st_ctim.tv_sec > CLOCK_STEP;
 }
 
-/* The path of the symbolic link by which the debug file of IMAGE's file is found without a hash. */
-static char *link_path(const char *directory, const struct gh_image *image)
+/* The path of the symbolic link by which the debug file of IMAGE's file for DEBUGGER is found
+ * without a hash. */
+static char *link_path(const char *directory, const struct gh_image *image,
+		       enum gh_debugger debugger)
 {
 	char *path = NULL;
 	size_t length = 0;
@@ -85,7 +94,7 @@ static char *link_path(const char *directory, const struct gh_image *image)
 	print_state(out, &image->file);
 	fputc('.', out);
 	print_writer(out);
-	fputs(".link", out);
+	fprintf(out, "%s.link", kind_of(debugger));
 	if (fclose(out) == 0)
 		return path;
 	free(path);
@@ -182,42 +191,44 @@ static bool is_whole(const char *path)
 	return whole;
 }
 
-static bool write_contents(const struct gh_output *out, const struct gh_pclntab *tab)
+static bool write_contents(const struct gh_output *out, const struct gh_pclntab *tab,
+			   enum gh_debugger debugger)
 {
 	struct stat st;
 	char trailer[TRAILER_SIZE + 1];
 	bool written = gh_image_has_dwarf(tab->image)
 			   ? gh_supplement_write_to(tab, out->fd, out->path, NULL)
-			   : gh_debugfile_write_to(tab, NULL, GH_FOR_GDB, out->fd, out->path, NULL);
+			   : gh_debugfile_write_to(tab, NULL, debugger, out->fd, out->path, NULL);
 	return written && fstat(out->fd, &st) == 0 &&
 	       make_trailer(trailer, out->fd, (size_t)st.st_size) &&
 	       lseek(out->fd, 0, SEEK_END) == st.st_size &&
 	       gh_write_all(out->fd, trailer, TRAILER_SIZE);
 }
 
-static bool write_file(const char *path, const struct gh_pclntab *tab)
+static bool write_file(const char *path, const struct gh_pclntab *tab, enum gh_debugger debugger)
 {
 	struct gh_output out;
 	if (!gh_output_open(&out, path, GH_OUTPUT_PUBLIC, NULL))
 		return false;
-	return gh_output_end(&out, write_contents(&out, tab), NULL);
+	return gh_output_end(&out, write_contents(&out, tab, debugger), NULL);
 }
 
-/* Writes the debug file of IMAGE, unless it is there. Nobody who changes the program's file
- * meanwhile can have one program's symbols kept as those of another: what is hashed is a copy, and
- * is read again. Returns the path; NULL if it could not be written. */
-static char *make_debug_file(const char *directory, const struct gh_image *image)
+/* Writes the debug file of IMAGE for DEBUGGER, unless it is there. Nobody who changes the program's
+ * file meanwhile can have one program's symbols kept as those of another: what is hashed is a copy,
+ * and is read again. Returns the path; NULL if it could not be written. */
+static char *make_debug_file(const char *directory, const struct gh_image *image,
+			     enum gh_debugger debugger)
 {
 	struct gh_image copy;
 	struct gh_pclntab tab;
 	gh_image_settle(image);
-	char *path = debug_path(directory, image);
+	char *path = debug_path(directory, image, debugger);
 	if (path == NULL || is_whole(path))
 		return path;
 	bool written = false;
 	if (gh_image_open_memory(&copy, image->data, image->size, image->path, NULL)) {
 		if (gh_pclntab_open(&tab, &copy, NULL)) {
-			written = write_file(path, &tab);
+			written = write_file(path, &tab, debugger);
 			gh_cache_clean(directory);
 			gh_pclntab_close(&tab);
 		}
@@ -229,10 +240,10 @@ static char *make_debug_file(const char *directory, const struct gh_image *image
 	return NULL;
 }
 
-char *gh_cache_get(const char *directory, const struct gh_image *image)
+char *gh_cache_get(const char *directory, const struct gh_image *image, enum gh_debugger debugger)
 {
 	bool whole = false;
-	char *link = link_path(directory, image);
+	char *link = link_path(directory, image, debugger);
 	char *path = link != NULL ? follow_link(directory, link, &whole) : NULL;
 	if (whole) {
 		free(link);
@@ -240,7 +251,7 @@ char *gh_cache_get(const char *directory, const struct gh_image *image)
 	}
 	if (path == NULL || !is_whole(path)) {
 		free(path);
-		path = make_debug_file(directory, image);
+		path = make_debug_file(directory, image, debugger);
 	}
 	if (path != NULL && link != NULL && is_settled(&image->file))
 		keep_link(link, path);

@@ -27,6 +27,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "lib/debugfile/debugfile.h"
 #include "lib/dump/dump.h"
 #include "lib/elf/elf.h"
 #include "lib/process/goroutine.h"
@@ -185,12 +186,12 @@ void gh_piped_text_decode(char *text);
 /* The cache of debug files (lib/util/cache_directory.h): a program that was seen once gets its
  * symbols back at once. */
 
-/* The path of the debug file of the Go program IMAGE in the cache DIRECTORY, where it is written
- * unless it is there and whole. Its name has a cryptographic hash of all that it is made from,
- * since build ids can be copied, and what tells this goheap from others; after its end it has a
- * checksum of itself. What was not used for long is removed
- * when one is written. To be freed; NULL if it can be neither found nor written. */
-char *gh_cache_get(const char *directory, const struct gh_image *image);
+/* The path of the debug file of the Go program IMAGE for DEBUGGER, GH_FOR_GDB or GH_FOR_ANY, in the
+ * cache DIRECTORY, where it is written unless it is there and whole. Its name has a cryptographic
+ * hash of all that it is made from, since build ids can be copied, and what tells this goheap from
+ * others; after its end it has a checksum of itself. What was not used for long is removed when one
+ * is written. To be freed; NULL if it can be neither found nor written. */
+char *gh_cache_get(const char *directory, const struct gh_image *image, enum gh_debugger debugger);
 
 /* The path by which debuggers that look for debug files in DIRECTORY find that of BUILD_ID, in
  * lower-case hexadecimal. The directories are made. False, and errno set, if they cannot be. */

@@ -172,7 +172,7 @@ static void add_symbols(struct job *job, const struct gh_image *image, const str
 	struct gh_buildinfo info;
 	gh_buildinfo_read(&info, image);
 	bool is_meant = job->loading == NULL || is_loading(job, info.gnu_build_id);
-	char *debug = is_meant ? gh_cache_get(job->look->cache, image) : NULL;
+	char *debug = is_meant ? gh_cache_get(job->look->cache, image, GH_FOR_GDB) : NULL;
 	if (debug != NULL) {
 		if (job->loading == NULL)
 			use(job, image, info.gnu_build_id, debug, listed);

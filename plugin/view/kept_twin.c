@@ -31,7 +31,8 @@ static bool make_hash(const struct gh_image *program, uint8_t hash[GH_BLAKE2B_SI
 	return made;
 }
 
-/* The path of PROGRAM's twin in the directory CACHE. To be freed; NULL if memory ran out. */
+/* The path of PROGRAM's twin in the directory CACHE, where none need be. To be freed; NULL if
+ * memory ran out. */
 static char *path_in(const char *cache, const struct gh_image *program)
 {
 	uint8_t hash[GH_BLAKE2B_SIZE];
@@ -48,6 +49,13 @@ char *gh_kept_twin_path(const struct gh_image *program)
 {
 	char *cache = gh_cache_directory(true);
 	char *path = cache != NULL ? path_in(cache, program) : NULL;
+	char *slash = path != NULL ? strrchr(path, '/') : NULL;
+	if (slash != NULL) {
+		*slash = '\0';
+		/* If it cannot be made, the twin cannot be written. */
+		mkdir(path, 0700);
+		*slash = '/';
+	}
 	free(cache);
 	return path;
 }

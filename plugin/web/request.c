@@ -81,6 +81,8 @@ static enum MHD_Result send_answer(struct gh_web_request *request)
 	const struct gh_web_question *question = &request->question;
 	if (request->status == 0)
 		return send_file(connection, MHD_HTTP_OK, question->type, question->out);
+	if (request->server->answers->is_for_all)
+		request->status = MHD_HTTP_NOT_FOUND;
 	if (request->status == NO_ANSWER)
 		return send_file(connection, MHD_HTTP_OK, REASON, question->err);
 	if (lseek(question->err, 0, SEEK_END) == 0)
@@ -358,12 +360,17 @@ static enum MHD_Result answer(struct gh_web_request *request, const char *url, c
 	static const char api[] = "api/";
 	struct MHD_Connection *connection = request->connection;
 	const struct gh_web_guard *guard = &request->server->guard;
-	const char *name = gh_web_guard_strip(guard, url);
-	if (name == NULL || !gh_web_guard_trusts(guard, connection))
+	bool is_for_all = request->server->answers->is_for_all;
+	const char *name = is_for_all ? url + (*url == '/') : gh_web_guard_strip(guard, url);
+	/* A server for the network has names that it does not know itself. */
+	bool is_trusted = is_for_all && !guard->is_local;
+	if (name == NULL || (!is_trusted && !gh_web_guard_trusts(guard, connection)))
 		return send_text(connection, MHD_HTTP_FORBIDDEN,
-				 "goheap: open the address that goheap web printed\n");
+				 "goheap: use the address that goheap printed\n");
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "goheap: expected GET\n");
+	if (is_for_all)
+		return wait_for_turn(request, name);
 	if (strncmp(name, api, strlen(api)) == 0)
 		return wait_for_turn(request, name + strlen(api));
 	return send_page(connection, name);

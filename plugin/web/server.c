@@ -113,8 +113,11 @@ struct gh_web_server *gh_web_listen(const char *place, const struct gh_web_answe
 		free(server);
 		return NULL;
 	}
-	snprintf(server->address, sizeof(server->address), "http://%s/%s/", server->guard.authority,
-		 server->guard.token);
+	int length = snprintf(server->address, sizeof(server->address), "http://%s",
+			      server->guard.authority);
+	if (!answers->is_for_all)
+		snprintf(server->address + length, sizeof(server->address) - (size_t)length, "/%s/",
+			 server->guard.token);
 	return server;
 }
 

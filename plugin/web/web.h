@@ -1,6 +1,6 @@
 /* The server behind `goheap web': a page for a browser, and the answers to what that asks, for who
- * knows the address that was printed. It is one thread; each question is answered by a process of
- * its own.
+ * knows the address that was printed; and behind `goheap debuginfod', which answers everybody. It
+ * is one thread; each question is answered by a process of its own.
  *
  * - server.c: listens, runs, and ends;
  * - request.c: a request, from its line to its response;
@@ -31,7 +31,7 @@ struct gh_web_parameter {
 /* The most that a question has. */
 #define GH_WEB_PARAMETERS 16
 
-/* What the page asks: api/NAME?KEY=VALUE&... */
+/* What the page asks: api/NAME?KEY=VALUE&...; where everybody may ask, NAME is the whole path. */
 struct gh_web_question {
 	const char *name;
 	struct gh_web_parameter parameters[GH_WEB_PARAMETERS];
@@ -61,6 +61,9 @@ struct gh_web_answers {
 	 * the last. Answered ahead, it is known when it is asked. */
 	struct gh_web_question (*likely)(void *context, size_t number);
 	void *context;
+	/* Who reaches the server may ask: there is no token and no page, and what has no answer is
+	 * not found (404). */
+	bool is_for_all;
 };
 
 struct gh_web_server;
@@ -70,7 +73,8 @@ struct gh_web_server;
  * caller's. */
 struct gh_web_server *gh_web_listen(const char *place, const struct gh_web_answers *answers);
 
-/* The address by which the page is opened; whoever knows it may ask. It is the server's. */
+/* The address by which the page is opened; whoever knows it may ask. Without a page, that of the
+ * server alone. It is the server's. */
 const char *gh_web_address(const struct gh_web_server *server);
 
 /* Only this machine can reach the server. */

@@ -87,9 +87,9 @@ START_TEST(what_is_no_question_is_answered_at_once)
 	    {"/" WEB_TOKEN "/page.css", "POST", "here:80", 405, PLAIN, "goheap: expected GET\n",
 	     "GET, HEAD"},
 	    {"/page.css", "GET", "here:80", 403, PLAIN,
-	     "goheap: open the address that goheap web printed\n", ""},
+	     "goheap: use the address that goheap printed\n", ""},
 	    {"/" WEB_TOKEN "/page.css", "GET", "there:80", 403, PLAIN,
-	     "goheap: open the address that goheap web printed\n", ""},
+	     "goheap: use the address that goheap printed\n", ""},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct web_connection connection;
