@@ -110,7 +110,7 @@ check_shell() {
 	same "$1: every option of every command ($(wc -l <"$work/taken")), and no other" "$work/taken" "$work/found"
 }
 
-"$GOHEAP" --help | sed -nE 's/^  ([a-z0-9]+) +[A-Z].*/\1/p' | sort >"$work/told"
+listed_commands | sort >"$work/told"
 "$GOHEAP" help | sed -n '2,/^$/s/^  \([a-z]*\) .*/\1/p' | sort >"$work/tasks"
 while read -r command; do
 	"$GOHEAP" "$command" --help | grep -oE -- '^ .*--[a-z0-9-]+' | grep -oE -- '--[a-z0-9-]+' | grep -vx -e --usage -e --version |

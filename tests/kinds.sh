@@ -207,7 +207,7 @@ settled() {
 # check_kinds: each command on each kind, and on each pair of kinds where it compares.
 check_kinds() {
 	local kinds=("-p $pid" "$work/core" "$work/dump" "$work/app" "$work/other") names=(process core dump program other) commands command i j
-	commands=$("$GOHEAP" --help | sed -nE 's/^  ([a-z0-9]+) +[A-Z].*/\1/p' | grep -vx web)
+	commands=$(listed_commands | grep -vx web)
 	for command in $commands; do
 		for i in "${!kinds[@]}"; do
 			rm -rf "$work/made"

@@ -359,6 +359,11 @@ emulate() {
 	core=$(echo "$work"/emulated/qemu_*.core)
 }
 
+# listed_commands: those that goheap --help lists: one a line with what it does, or several on a line.
+listed_commands() {
+	"$GOHEAP" --help | sed -nE -e 's/^  ([a-z0-9]+) +[A-Z].*/\1/p' -e 's/^  ([a-z0-9]+(, [a-z0-9]+)+)$/\1/p' | sed 's/, /\n/g'
+}
+
 # prompts COUNT: so many times GDB has asked for a command.
 prompts() {
 	[ "$(grep -o '(gdb) ' "$work/screen" | wc -l)" -ge "$1" ]

@@ -180,6 +180,7 @@ refusals() {
 	done
 	equal "--version" "goheap 0" "$("$GOHEAP" --version | cut -c 1-8)"
 	has "--help" "$("$GOHEAP" --help)" 'addr2line'
+	holds "--help: it is short" "$("$GOHEAP" --help)" test "$("$GOHEAP" --help | wc -l)" -le 60
 	has "debug --help" "$("$GOHEAP" debug --help)" '--output=OUT'
 }
 

@@ -148,7 +148,7 @@ gdb_heads() {
 
 # The manual pages have the commands that the program, and GDB with goheap, tell of.
 lists() {
-	"$GOHEAP" --help | sed -nE 's/^  ([a-z0-9]+) +[A-Z].*/\1/p' | sort >"$work/told"
+	listed_commands | sort >"$work/told"
 	heads "$page" COMMANDS | sort >"$work/documented"
 	same "goheap(1) has every command ($(wc -l <"$work/told")), and no other" "$work/told" "$work/documented"
 	gdb -nx -q -batch -ex "jit-reader-load $GOHEAP_SO" -ex "help goheap" 2>&1 |

@@ -120,7 +120,7 @@ compare() {
 # check_commands: each command that goheap --help lists, on each target, or in the short check on one of them by turns.
 check_commands() {
 	local command turn=0 at
-	for command in $("$GOHEAP" --help | sed -nE 's/^  ([a-z0-9]+) +[A-Z].*/\1/p' | grep -vx web); do
+	for command in $(listed_commands | grep -vx web); do
 		for at in 0 1 2; do
 			is_full || [ $((turn % 3)) = "$at" ] || continue
 			case $at in

@@ -26,9 +26,13 @@ const struct gh_task gh_tasks[] = {
 
 /* The headings, by group. */
 static const char *const headings[] = {
-    [GH_GROUP_CRASH] = "A crash:",    [GH_GROUP_HANG] = "A hang:",
-    [GH_GROUP_MEMORY] = "Memory:",    [GH_GROUP_LOOK] = "Look closer:",
-    [GH_GROUP_PROGRAM] = "Programs:", [GH_GROUP_EXPORT] = "Convert and export:",
+    [GH_GROUP_CRASH] = "A crash:",
+    [GH_GROUP_HANG] = "A hang:",
+    [GH_GROUP_MEMORY] = "Memory:",
+    [GH_GROUP_LOOK] = "Look closer:",
+    [GH_GROUP_RECORDS] = "Records of a heap dump, process or core file, a line each:",
+    [GH_GROUP_PROGRAM] = "Programs:",
+    [GH_GROUP_EXPORT] = "Convert and export:",
 };
 
 const char *argp_program_version = PACKAGE_STRING;
@@ -204,10 +208,21 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static void list_group(FILE *out, enum gh_command_group group)
 {
+	const char *before = "  ";
 	fprintf(out, "%s\n", headings[group]);
-	for (size_t i = 0; i < NCOMMANDS; i++)
-		if (commands[i].summary != NULL && commands[i].group == group)
-			fprintf(out, "  %-12s%s\n", commands[i].name, commands[i].summary);
+	for (size_t i = 0; i < NCOMMANDS; i++) {
+		const struct gh_command *command = &commands[i];
+		if (command->summary == NULL || command->group != group)
+			continue;
+		if (group != GH_GROUP_RECORDS) {
+			fprintf(out, "  %-12s%s\n", command->name, command->summary);
+			continue;
+		}
+		fprintf(out, "%s%s", before, command->name);
+		before = ", ";
+	}
+	if (group == GH_GROUP_RECORDS)
+		fputc('\n', out);
 }
 
 /* The list of commands, in place of the empty text after the options. */

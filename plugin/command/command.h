@@ -335,6 +335,7 @@ enum gh_command_group {
 	GH_GROUP_HANG,
 	GH_GROUP_MEMORY,
 	GH_GROUP_LOOK,
+	GH_GROUP_RECORDS, /* of a heap dump, as its format has them: on one line of that list */
 	GH_GROUP_PROGRAM,
 	GH_GROUP_EXPORT,
 	GH_GROUP_GDB, /* what only goheap in GDB runs: not in that list */
