@@ -246,9 +246,14 @@ static void print_begin(const struct gh_probes *probes, uint64_t address, int32_
 			bool needs_types)
 {
 	const struct gh_arch *arch = probes->program.image.arch;
+	/* In a container with process numbers of its own bpftrace 0.23 takes pid for tid, and tid
+	 * for pid. */
 	if (probes->pid != 0)
-		printf("/pid == %d/\n", probes->pid);
-	printf("{\n\t$g = ");
+		printf("/pid == %d || tid == %d/\n{\n\t$process = %d;\n", probes->pid, probes->pid,
+		       probes->pid);
+	else
+		printf("{\n\t$process = pid;\n");
+	printf("\t$g = ");
 	print_register(stdout, probes, arch->dwarf_g);
 	printf(";\n\t$cfa = ");
 	print_register(stdout, probes, arch->dwarf_sp);
@@ -268,7 +273,7 @@ static void print_begin(const struct gh_probes *probes, uint64_t address, int32_
  * not change when the stack is moved. */
 static void print_key(size_t number)
 {
-	printf("@entered[pid, $g, *(uint64 *)($g + %d) - $cfa, %zu]", GH_G_STACK_HI, number);
+	printf("@entered[$process, $g, *(uint64 *)($g + %d) - $cfa, %zu]", GH_G_STACK_HI, number);
 }
 
 /* Prints the statement that prints a line about PROBE, as CODE has it. */
@@ -279,7 +284,7 @@ static void print_line(const struct gh_probes *probes, const struct gh_probe *pr
 	bool has_id = release != GH_GO_UNKNOWN;
 	printf("%s\tprintf(\"%%lu %%d goroutine %s: ", before, has_id ? "%ld" : "0x%lx");
 	unsigned percents = print_name(probe->name);
-	printf("%s\\n\", nsecs, pid, ", format);
+	printf("%s\\n\", nsecs, $process, ", format);
 	if (has_id)
 		printf("*(uint64 *)($g + %u)", gh_g_layout_of(8, release).id);
 	else
