@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What `goheap debuginfod' serves, to elfutils' own client, to GDB without goheap and to eu-stack: executables and debug files of
-# stripped Go programs by build id, as readelf tells it; and what it refuses.
+# What `goheap debuginfod' serves, to elfutils' own client, to GDB and Delve without goheap, and to eu-stack: executables and debug files
+# of stripped Go programs by build id, as readelf tells it; and what it refuses.
 . "$(dirname "$0")/lib.sh"
 session_home
 
@@ -57,6 +57,12 @@ check_release() {
 	functions "$found" >"$work/found"
 	same "$name: functions ($(wc -l <"$work/expected"))" /dev/null <(comm -23 "$work/expected" "$work/found")
 	equal "$name: in GDB, without goheap" "$(DEBUGINFOD_URLS='' line_of "$directory/waits")" "$(line_of "$work/away/waits")"
+	if needs "$name: in Delve" dlv; then
+		printf 'break main.main\nexit\n' >"$work/typed"
+		timeout 60 dlv exec --check-go-version=false --allow-non-terminal-interactive=true -r stdin:/dev/null "$work/away/waits" \
+			--init "$work/typed" >"$work/output" 2>&1
+		has "$name: in Delve" "$(cat "$work/output")" '^Breakpoint 1 set at 0x[0-9a-f]+ for main\.main\(\) .*/main\.go:[0-9]+$'
+	fi
 	run_until_ready "$work/away/waits"
 	timeout 60 eu-stack -p "$pid" >"$work/output" 2>"$work/why"
 	has "$name: in eu-stack" "$(cat "$work/output")" '^#[0-9]+ +0x[0-9a-f]+ runtime\.futex'
