@@ -15,6 +15,7 @@ start() {
 	rm -f "$work/in" "$work/out"
 	mkfifo "$work/in" "$work/out"
 	timeout -k 5 100 gdb "$@" <"$work/in" >"$work/out" 2>"$work/errors" &
+	gdb=$!
 	exec 7>"$work/in" 8<"$work/out"
 	: >"$work/talk"
 	number=0
@@ -22,7 +23,7 @@ start() {
 
 stop() {
 	exec 7>&- 8<&-
-	wait
+	wait "$gdb"
 }
 
 # wait_for PATTERN: reads lines up to the one that matches the extended regular expression; it is in $line. False if GDB
@@ -213,16 +214,52 @@ check_dap_named() {
 	stop
 }
 
+# goes_on NAME: the process that GDB was attached to, and has let go, runs again; it is ended.
+goes_on() {
+	lacks "$1: the process goes on" "$(ps -o stat= -p "$pid")" '^[tT]'
+	end "$pid"
+}
+
+# check_mi_attach NAME
+check_mi_attach() {
+	"$directory/steps.stripped" "$work/counts" >"$work/output" 2>&1 &
+	pid=$!
+	start -i=mi "${with_goheap[@]}"
+	mi_stop "-target-attach $pid"
+	mi "-thread-info"
+	has "$1, MI, attached: a function" "$line" 'func="(runtime|main|internal/runtime/syscall(/linux)?|syscall)\.'
+	mi "-target-detach"
+	mi "-gdb-exit"
+	stop
+	goes_on "$1, MI, attached"
+}
+
+# check_dap_attach NAME
+check_dap_attach() {
+	"$directory/steps.stripped" "$work/counts" >"$work/output" 2>&1 &
+	pid=$!
+	start -i=dap "${with_goheap[@]}"
+	answer initialize '{"adapterID":"test","linesStartAt1":true}'
+	dap attach "{\"pid\":$pid}"
+	dap_stop configurationDone '{}'
+	has "$1, DAP, attached: a function" "$stack" '^(runtime|main|internal/runtime/syscall(/linux)?|syscall)\.'
+	answer disconnect '{"terminateDebuggee":false}'
+	stop
+	goes_on "$1, DAP, attached"
+}
+
 for release in $(releases 1.19); do
 	sample "Go $release" "$release" steps || continue
 	check_mi "Go $release"
 	check_mi_named "Go $release"
+	check_mi_attach "Go $release"
 	# GDB says which interpreters it has where it has not the one asked for.
 	if gdb -nx -q -i=dap -batch </dev/null 2>&1 | grep -q 'unrecognized'; then
 		skip "Go $release, DAP" "this GDB has none"
 	else
 		check_dap "Go $release"
 		check_dap_named "Go $release"
+		check_dap_attach "Go $release"
 	fi
 done
 finish

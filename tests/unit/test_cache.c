@@ -214,12 +214,12 @@ START_TEST(a_debug_file_is_made_once_and_anew_if_it_is_damaged)
 	fixture_open(&fixture, 0);
 	fixture_write(&fixture, program);
 	ck_assert(gh_image_open(&image, program, NULL));
-	char *path = gh_cache_get(directory, &image);
+	char *path = gh_cache_get(directory, &image, GH_FOR_GDB);
 	ck_assert_ptr_nonnull(path);
 	ck_assert_int_eq(strncmp(path, directory, strlen(directory)), 0);
 	char *bytes = contents_of(path, &size);
 	ck_assert_int_eq(stat(path, &before), 0);
-	char *again = gh_cache_get(directory, &image);
+	char *again = gh_cache_get(directory, &image, GH_FOR_GDB);
 	ck_assert_str_eq(again, path);
 	ck_assert_int_eq(stat(path, &after), 0);
 	ck_assert_uint_eq(after.st_ino, before.st_ino);
@@ -228,7 +228,7 @@ START_TEST(a_debug_file_is_made_once_and_anew_if_it_is_damaged)
 	static const int places[] = {0, -1};
 	for (size_t i = 0; i < 2; i++) {
 		overwrite(path, places[i] < 0 ? (off_t)size - 1 : 0, "x");
-		again = gh_cache_get(directory, &image);
+		again = gh_cache_get(directory, &image, GH_FOR_GDB);
 		ck_assert_str_eq(again, path);
 		char *now = contents_of(path, &size_now);
 		ck_assert_uint_eq(size_now, size);
@@ -237,16 +237,20 @@ START_TEST(a_debug_file_is_made_once_and_anew_if_it_is_damaged)
 		free(again);
 	}
 	ck_assert_int_eq(truncate(path, 5), 0);
-	again = gh_cache_get(directory, &image);
+	again = gh_cache_get(directory, &image, GH_FOR_GDB);
 	ck_assert_int_eq(stat(path, &after), 0);
 	ck_assert_uint_eq((size_t)after.st_size, size);
 	free(again);
-	/* Another program has another. */
+	/* Any debugger's is another, and so is another program's. */
+	again = gh_cache_get(directory, &image, GH_FOR_ANY);
+	ck_assert_str_ne(again, path);
+	ck_assert_int_eq(access(again, R_OK), 0);
+	free(again);
 	fixture_open(&other, 9);
-	again = gh_cache_get(directory, &other.image);
+	again = gh_cache_get(directory, &other.image, GH_FOR_GDB);
 	ck_assert_str_ne(again, path);
 	free(again);
-	again = gh_cache_get("/proc/self/nothing", &image);
+	again = gh_cache_get("/proc/self/nothing", &image, GH_FOR_GDB);
 	ck_assert_ptr_null(again);
 	fixture_close(&other);
 	gh_image_close(&image);
