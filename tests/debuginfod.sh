@@ -118,7 +118,8 @@ check_go_id() {
 	sample "$name" 1.19 waits || return
 	mkdir -p "$work/old"
 	cp "$directory/waits.stripped" "$work/old/"
-	serve "$work/old"
+	ln -s old "$work/current"
+	serve "$work/current"
 	id=$(curl -s "$address/" | sed -nE 's/^([0-9a-f]{40})  .*waits\.stripped  Go build id .*/\1/p')
 	holds "$name: the executable" "$id" is_served "$id" executable "$work/old/waits.stripped"
 	equal "$name: Go's id" "$(curl -s "$address/" | sed 's/.*Go build id //')" "$("$goroot/bin/go" tool buildid "$work/old/waits.stripped")"

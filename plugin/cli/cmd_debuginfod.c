@@ -93,10 +93,11 @@ static void add_program(struct serving *serving, const char *path, const struct 
 		free_program(&program);
 }
 
-/* Searches the directories. Links are not followed. */
+/* Searches the directories. Links in them are not followed. */
 static void scan(struct serving *serving)
 {
-	FTS *files = fts_open(serving->directories, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	const int how = FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR;
+	FTS *files = fts_open(serving->directories, how, NULL);
 	free_programs(serving);
 	for (FTSENT *entry; files != NULL && (entry = fts_read(files)) != NULL;) {
 		if (entry->fts_info == FTS_D && entry->fts_level > MOST_DEPTH)
