@@ -85,13 +85,22 @@ check_arm64() {
 	has "$name: lost" "$(ask suspects --bytes --c -e "$directory/blocks.stripped")" ' blocks of C memory, .*: C code has lost them$'
 }
 
-# One arena for all threads: nearly all of its lists have free blocks.
+# One arena for all threads: nearly all of its lists have free blocks. Where threads keep none for themselves, and none has pages of
+# its own, the chunks, with their heads, are what malloc itself says that it has given out; but for what a new thread has since then.
 check_lists() {
-	local name="go $1, one arena" target
+	local name="go $1, one arena" target own found
 	sample "$name" "$1" blocks || return
 	GLIBC_TUNABLES=glibc.malloc.arena_max=1 run_until_ready "$directory/blocks.stripped"
 	target=$pid
 	check_blocks
+	end "$pid"
+	GLIBC_TUNABLES=glibc.malloc.arena_max=1:glibc.malloc.tcache_count=0:glibc.malloc.mmap_threshold=1000000000 \
+		run_until_ready "$directory/blocks.stripped"
+	target=$pid
+	check_blocks
+	own=$(sed -n 's/^in use: //p' "$work/output")
+	found=$(awk '{ sum += $2 + 8 } END { print sum }' "$work/found")
+	holds "$name: as much as mallinfo2(3) says" "$own, $found" [ $((found - own)) -ge 0 ] && [ $((found - own)) -lt 2000 ]
 	end "$pid"
 }
 

@@ -121,6 +121,12 @@ static void leave_short_lists(void)
 		free(blocks[i]);
 }
 
+// What malloc itself says that it has given out, in bytes.
+static void say_in_use(void)
+{
+	printf("in use: %zu\n", mallinfo2().uordblks);
+}
+
 // What is printed is in memory of no block until then.
 static void keep_output(void)
 {
@@ -220,6 +226,7 @@ func main() {
 		}
 	}
 	C.leave_short_lists()
+	C.say_in_use()
 	C.flush()
 	fmt.Println("ready")
 	os.Stdin.Read(make([]byte, 1))
