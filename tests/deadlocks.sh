@@ -59,7 +59,7 @@ check() {
 		"$(head -n 1 "$work/hang")"
 	same "$name: what most wait for, who has it, and what that does" \
 		<(printf '%s\n' '10 main.quick main.slow waits for sleep' '9 main.transferQuietly main.transferQuietly waits to lock sync.Mutex') \
-		<(sed -nE 's/^([0-9]+) goroutines: lock sync\.Mutex 0x[0-9a-f]+ \(locked\), in ([^ ]*) at .*; held by goroutine [0-9]+ \(([^ ]*) at .*\), which (.*)$/\1 \2 \3 \4/p' "$work/hang")
+		<(sed -nE 's/^([0-9]+) goroutines: lock sync\.Mutex 0x[0-9a-f]+ \(locked\)( in .* 0x[0-9a-f]+)?, in ([^ ]*) at .*; held by goroutine [0-9]+ \(([^ ]*) at .*\), which (.*)$/\1 \3 \4 \5/p' "$work/hang")
 	has "$name: what most wait for" "$(cat "$work/hang")" '^Most wait for:$'
 	has "$name: they are waited for at one place" "$(cat "$work/hang")" '^5 goroutines: lock sync\.Mutex, in main\.move at [^;]*; 5 different ones$'
 	has "$name: how many can never go on" "$(cat "$work/hang")" "^$(wc -l <"$work/expected") goroutines can never go on; only they keep [0-9]+ objects? of [0-9]+ bytes\$"
@@ -249,7 +249,7 @@ check_knots() {
 	for way in live cored dumped; do
 		same "$name: knots, $way" "$work/rows" <(joined "$work/$way" | knots)
 		has "$name: where a channel was made, and who has it, $way" "$(cat "$work/$way.groups")" \
-			'^3 goroutines: send on chan \*main\.account 0x[0-9a-f]+ \(len 1, cap 1\) made in main\.collect at [^ ]*/main\.go:'"$(line_of 'results := make')"', in main\.produce at [^ ]*; 0 receive from it; goroutine [0-9]+ \(main\.collect at [^ ]*\) has it$'
+			'^3 goroutines: send on chan \*main\.account 0x[0-9a-f]+ \(len 1, cap 1\) made in main\.collect at [^ ]*/main\.go:'"$(line_of 'results := make')"', in main\.produce at [^ ]*; nobody waits to receive from it; goroutine [0-9]+ \(main\.collect at [^ ]*\) has it$'
 		equal "$name: channels that may have been made at several places, $way" '' "$(grep 'chan int .* made in' "$work/$way.groups")"
 		equal "$name: how many, $way" "5 other knots: 12 goroutines that can never go on" "$(tail -n 1 "$work/$way")"
 	done

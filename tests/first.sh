@@ -263,7 +263,7 @@ for release in ${RELEASES:-1.19 1.27}; do
 		silent server
 		check_sessions
 		trouble forgets "500 goroutines can never go on: each waits to receive from chan int.* in main\\.answer $at:$(line_of '<-reply').*; only they keep [0-9.]+ kB" "goroutines --leaked --group"
-		trouble produces "2,000 goroutines pile up: each waits to send on chan int.* in main\\.produce $at:$(line_of 'jobs <- 1').*; 0 receive from it.*" "goroutines --group"
+		trouble produces "2,000 goroutines pile up: each waits to send on chan int.* in main\\.produce $at:$(line_of 'jobs <- 1').*; nobody waits to receive from it.*" "goroutines --group"
 		trouble malloc "1[0-9]{2} MB of 1[0-9]{2} MB are malloc's: .*" memory
 		trouble threads "2,0[0-9]{2} threads: 2,000 goroutines in main\\.block $at:$(line_of 'syscall.Read(end'), each is in a system call, syscall\\.read" "goroutines --group"
 		trouble off "The collector has never run, and the heap is 10[0-9] MB: it is off \\(GOGC=off\\).*" memory

@@ -47,7 +47,7 @@ told_in_gdb() {
 	sed -nE -e '/^goroutine ([0-9]+) \[.*, from frame 1 on$/ { s//\1/; N; s/\n/\t/p; }' "$1" |
 		sed -E -e 's/(send on|receive from) chan ([^(]*) (0x[0-9a-f]+) \(len ([0-9]+), cap ([0-9]+)[^)]*\)/\1 chan \2 \3 \4 \5/g' \
 			-e 's/send on chan/send chan/g; s/receive from chan/receive chan/g; s/waits to (send|receive) (on|from) a nil channel/\1\t/' \
-			-e 's/waits to (send|receive) chan/\1\t\1 chan/; s/waits in select without cases/select\t/; s/waits in select: /select\t/' \
+			-e 's/waits to (send|receive) chan/\1\t\1 chan/; s/waits in select \(no cases\)/select\t/; s/waits in select: /select\t/' \
 			-e 's/waits to lock sync\.Mutex (0x[0-9a-f]+) .*/mutex\t\1/; s/waits to (read|write)-lock sync\.RWMutex (0x[0-9a-f]+) .*/rwmutex \1\t\2/' \
 			-e 's/waits for sync\.WaitGroup (0x[0-9a-f]+) \(counter ([0-9]+)\)/waitgroup\t\1 \2/; s/waits for sync\.Cond /cond\t/; s/waits for sleep.*/sleep\t/' \
 			-e 's/waits for file descriptor ([0-9]+).*/descriptor\t\1/; s/is in a system call.*/syscall\t/' | sorted
@@ -157,7 +157,7 @@ check_text() {
 	has "$1: the state of a mutex" "$(cat "$work/lines")" '^goroutine [0-9]+: lock sync\.Mutex 0x[0-9a-f]+ \(locked\), in main\.mutexes\.func1 at .*/main\.go:[0-9]+$'
 	has "$1: that of an RWMutex" "$(cat "$work/lines")" '^goroutine [0-9]+: write-lock sync\.RWMutex 0x[0-9a-f]+ \(1 reader has it\), in main\.mutexes\.func3 '
 	writer=$(sed -nE 's/^goroutine ([0-9]+): write-lock .* in main\.mutexes\.func3 .*/\1/p' "$work/lines")
-	has "$1: and the writer behind whom readers wait" "$(cat "$work/lines")" '^goroutine [0-9]+: read-lock sync\.RWMutex 0x[0-9a-f]+ \(1 reader has it; goroutine '"$writer"' \(main\.mutexes\.func3 at [^ ]*\) waits to write-lock it, and comes first\), in main\.mutexes\.func4 '
+	has "$1: and the writer behind whom readers wait" "$(cat "$work/lines")" '^goroutine [0-9]+: read-lock sync\.RWMutex 0x[0-9a-f]+ \(1 reader has it; goroutine '"$writer"' \(main\.mutexes\.func3 at [^ ]*\) waits to write-lock it: new readers wait behind it\), in main\.mutexes\.func4 '
 	equal "$1: as JSON" "$writer" "$(sed -nE 's/.*"waiting_writer":([0-9]+),.*/\1/p' "$work/live")"
 	has "$1: when it wakes" "$(cat "$work/lines")" '^goroutine [0-9]+: sleep, 3(59[0-9]|[5][0-9][0-9])\.[0-9] s more, in main\.others\.func'
 	has "$1: the system call" "$(cat "$work/lines")" '^goroutine 1: system call, syscall\.read, in read\(0, .*/input\)( for at least [^,]*)?, in main\.main at '
@@ -168,10 +168,10 @@ check_text() {
 	[[ $1 =~ \ 1\.(15|19|2[12])(,|$) ]] || has "$1: when a timer fires" "$(cat "$work/lines")" '^goroutine [0-9]+: receive from chan time\.Time 0x[0-9a-f]+ \(len 0, cap 1, a timer.s that fires in 71[0-9][0-9]\.[0-9] s\) made in time\.NewTimer at [^ ]*, in main\.others\.func'
 	has "$1: a group" "$(cat "$work/groups")" '^2 goroutines: sync\.Cond 0x[0-9a-f]+, in main\.others\.func2 at '
 	has "$1: what a group connects to" "$(cat "$work/groups")" '^2 goroutines: file descriptor, in main\.dials\.func1 at .*; all tcp to '"$(sed -n 's/^dialled: //p' "$work/trace")"', connecting$'
-	has "$1: the other side" "$(cat "$work/groups")" '^1 goroutine: send on chan \*main\.job 0x[0-9a-f]+ \(len 2, cap 2\) made in main\.channels at [^ ]*/main\.go:'"$(line_of 'full := make')"', in main\.channels\.func1 at .*; 0 receive from it$'
+	has "$1: the other side" "$(cat "$work/groups")" '^1 goroutine: send on chan \*main\.job 0x[0-9a-f]+ \(len 2, cap 2\) made in main\.channels at [^ ]*/main\.go:'"$(line_of 'full := make')"', in main\.channels\.func1 at .*; nobody waits to receive from it$'
 	has "$1: where a sampled channel was made" "$(cat "$work/lines")" 'receive from chan int 0x[0-9a-f]+ \(len 0, cap 0\) made in main\.channels at [^ ]*/main\.go:'"$(line_of 'unbuffered := make')"', in '
 	same "$1: what nothing ever ends" <(awk -F'\t' '($2 == "send" || $2 == "receive" || $2 == "select") && $3 == "" { print $1 }' "$work/expected" | sort) \
-		<(sed -nE 's/^goroutine ([0-9]+) .* waits (to (send|receive) (on|from) a nil channel|in select without cases): nothing ever ends that$/\1/p' "$work/ever" | sort)
+		<(sed -nE 's/^goroutine ([0-9]+) .* waits (to (send|receive) (on|from) a nil channel|in select \(no cases\)): nothing ever ends that$/\1/p' "$work/ever" | sort)
 	equal "$1: all are in groups" 24 "$(awk '{ n += $1 } END { print n }' "$work/groups")"
 }
 

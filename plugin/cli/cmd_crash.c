@@ -1,5 +1,7 @@
 /* goheap crash: what a process crashes of, and the goroutine that does, as Go prints it. */
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "plugin/command/command.h"
@@ -70,6 +72,16 @@ static int emit(const struct gh_snapshot *snapshot, const struct gh_options *opt
 	return printed ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
+/* Says where its values are. In GDB `goheap frame' is of the selected frame. */
+static void print_next(const struct gh_options *options, uint64_t goroutine)
+{
+	if (getenv(GH_SESSION_VARIABLE) != NULL)
+		return;
+	putchar('\n');
+	gh_see_print(stdout, options, "frame");
+	printf(" %" PRIu64 " (the values in its frames)\n", goroutine);
+}
+
 static int show(const struct gh_snapshot *snapshot, const struct gh_options *options)
 {
 	const struct gh_crash *crash = &snapshot->crash;
@@ -101,6 +113,8 @@ static int show(const struct gh_snapshot *snapshot, const struct gh_options *opt
 	putchar('\n');
 	bool printed = gh_goroutines_print_one(stdout, &snapshot->dump, &symbols, crash->goroutine);
 	gh_symbols_close(&symbols);
+	if (printed)
+		print_next(options, crash->goroutine);
 	return printed ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 

@@ -414,9 +414,20 @@ static void print_crash(const struct gh_wait_query *query)
 	gh_crash_free(&crash);
 }
 
+/* Prints who can never go on, and the deadlocks. Gives the exit status. */
+static int print_stuck(struct gh_wait_query *query, struct gh_leaked *leaked)
+{
+	if (query->options->json)
+		emit_leaked(leaked);
+	else
+		gh_wait_print_kept(stdout, leaked);
+	return gh_deadlocks_print(query, leaked, SHOWN);
+}
+
 static int answer(struct gh_wait_query *query)
 {
 	struct gh_leaked leaked = {0};
+	int status = GH_EXIT_INPUT;
 	bool json = query->options->json;
 	if (!json)
 		print_crash(query);
@@ -431,16 +442,19 @@ static int answer(struct gh_wait_query *query)
 	gh_world_print(query);
 	gh_blocked_finalizers_print(stdout, &query->dump, query->symbols, 0, "finalizers", json);
 	gh_deep_stack_print(stdout, &query->dump, query->symbols, "stack", json);
+	bool told = gh_wait_find_leaked(&leaked, query);
+	size_t nleaked = leaked.count;
+	/* People read the first lines. */
+	bool is_stuck = told && (nleaked > 0 || gh_wait_deadlocks(query)->list.count > 0);
+	if (is_stuck && !json)
+		status = print_stuck(query, &leaked);
 	if (!json)
 		puts("Most wait for:");
-	size_t ngroups = gh_wait_groups_print(query, SHOWN, "group");
-	bool told = ngroups != SIZE_MAX && gh_wait_find_leaked(&leaked, query);
-	size_t nleaked = leaked.count;
-	if (told)
-		json ? emit_leaked(&leaked) : gh_wait_print_kept(stdout, &leaked);
-	int status = told ? gh_deadlocks_print(query, &leaked, SHOWN) : GH_EXIT_INPUT;
+	size_t ngroups = told ? gh_wait_groups_print(query, SHOWN, "group") : SIZE_MAX;
+	if (ngroups != SIZE_MAX && (json || !is_stuck))
+		status = print_stuck(query, &leaked);
 	gh_leaked_free(&leaked);
-	if (!told)
+	if (ngroups == SIZE_MAX)
 		return GH_EXIT_INPUT;
 	if (!json)
 		print_next(query, collects, ngroups, nleaked);

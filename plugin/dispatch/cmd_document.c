@@ -33,10 +33,8 @@ static bool is_typed_in_gdb(const struct gh_command *command, const struct gh_op
 static void print_option(const struct gh_option *option)
 {
 	fputs(option->required ? " " : " [", stdout);
-	if (option->letter != 0)
-		printf("-%c", option->letter);
-	else
-		printf("--%s", option->name);
+	/* An expression may begin with "-n". */
+	printf("--%s", option->name);
 	if (option->arg != NULL)
 		printf(" %s", option->values != NULL ? option->values : option->arg);
 	fputs(option->required ? "" : "]", stdout);

@@ -52,7 +52,7 @@ static void print_channels(FILE *out, struct gh_wait_query *query, const struct 
 	if (wait->kind == GH_WAIT_SELECT)
 		fputs(wait->ncases > 0 ? "select: "
 		      : wait->only_nil ? "select of nil channels alone"
-		      : wait->never    ? "select without cases"
+		      : wait->never    ? "select (no cases)"
 				       : "select",
 		      out);
 	else if (wait->ncases == 0)
@@ -85,7 +85,7 @@ static void print_mutex_state(FILE *out, struct gh_wait_query *query, const stru
 		if (writer != NULL) {
 			fputs("; ", out);
 			gh_wait_print_goroutine(out, query, writer->goroutine);
-			fputs(" waits to write-lock it, and comes first", out);
+			fputs(" waits to write-lock it: new readers wait behind it", out);
 		}
 		putc(')', out);
 	}

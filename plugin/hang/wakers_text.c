@@ -31,8 +31,12 @@ static void print_holder(FILE *out, struct gh_wait_query *query, uint64_t addres
 static void print_channel(FILE *out, struct gh_wait_query *query, const struct gh_wait_case *wait)
 {
 	const struct gh_channel *channel = &query->waits.channels.items[wait->channel];
-	fprintf(out, "; %" PRIu64 " %s", wait->send ? channel->receivers : channel->senders,
-		wait->send ? "receive from it" : "send on it");
+	uint64_t count = wait->send ? channel->receivers : channel->senders;
+	const char *what = wait->send ? "receive from it" : "send on it";
+	if (count > 0)
+		fprintf(out, "; %" PRIu64 " wait%s to %s", count, count == 1 ? "s" : "", what);
+	else
+		fprintf(out, "; nobody waits to %s", what);
 	print_holder(out, query, channel->address);
 }
 
@@ -155,10 +159,14 @@ static void print_mutex(FILE *out, struct gh_wait_query *query, const struct gh_
 	fputs("; ", out);
 	gh_wait_print_held(out, wait, mutex->sure);
 	gh_wait_print_goroutine(out, query, holder->goroutine);
-	if (mutex->nholders > 1)
+	if (mutex->nholders > 2) {
 		fprintf(out, " %s %zu more", mutex->sure ? "and" : "or", mutex->nholders - 1);
-	else
+	} else if (mutex->nholders == 2) {
+		fprintf(out, " %s ", mutex->sure ? "and" : "or");
+		gh_wait_print_goroutine(out, query, holder[1].goroutine);
+	} else {
 		print_state(out, query, holder, mutex->sure);
+	}
 }
 
 void gh_wait_print_wakers(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait)

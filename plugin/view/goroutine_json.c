@@ -192,6 +192,9 @@ void gh_goroutine_json_print(struct gh_goroutine_list *listing, size_t number,
 	    .record = *goroutine,
 	    .waited = gh_dump_waited(listing->dump, goroutine),
 	};
+	/* The runtime leaves the reason of the last wait there. */
+	if (goroutine->status != GH_DUMP_WAITING)
+		row.record.wait_reason = (struct gh_dump_slice){0};
 	gh_emit_row(&emit, columns, &row);
 }
 
