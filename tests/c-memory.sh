@@ -221,12 +221,12 @@ check_library() {
 	sample "$name" "$1" rows || return
 	run_until_ready "$directory/rows.stripped"
 	target=$pid
-	# In the middle of a call its goroutine holds the database, too.
+	# In the middle of a call, as it always is on a busy machine, its goroutine holds the database, too.
 	for _ in {1..5}; do
 		ask suspects --json
 	done >"$work/found"
 	equal "$name: nothing is lost" 0 "$(grep -c '"kind":"lost"' "$work/found")"
-	has "$name: it is main.database that has it" "$(jq -r .finding "$work/found")" "main\.database"
+	has "$name: it is main.database that has it" "$(jq -r .finding "$work/found")" "main\.database|global 0x[0-9a-f]+ of main"
 	"$GOHEAP" "$pid" >"$work/found" 2>"$work/why"
 	has "$name: nothing is wrong" "$(cat "$work/found")" "^Nothing unusual\\."
 	end "$pid"

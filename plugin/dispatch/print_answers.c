@@ -175,7 +175,8 @@ bool gh_print_answers_refuse(const struct gh_print_answers *answers,
 	if (type == NULL)
 		tell_error(answers, print->expression);
 	else if (answers->lost)
-		gh_say("it is not known here: the function was called with it in registers");
+		gh_say("it is not known here: the function was called with it in registers; goheap "
+		       "frame shows what it is likely to be");
 	else if (print->type == NULL && strcmp(type, GH_NO_GO_TYPE) == 0)
 		fputs("Its type is not known: goheap print TYPE EXPRESSION\n", stderr);
 	else if (strcmp(type, print->expression) == 0)
