@@ -182,7 +182,8 @@ START_TEST(types_say_what_else_to_ask)
 		const char *said;
 	} cases[] = {
 	    {"int", true,
-	     "goheap: it is not known here: the function was called with it in registers\n"},
+	     "goheap: it is not known here: the function was called with it in registers; goheap "
+	     "frame shows what it is likely to be\n"},
 	    {GH_NO_GO_TYPE, false, "Its type is not known: goheap print TYPE EXPRESSION\n"},
 	    {"x", false, "That is a type: goheap print TYPE EXPRESSION\n"},
 	    {"void", false, "It has no value.\n"},
