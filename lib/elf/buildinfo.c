@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/util/hex.h"
+
 /* The header of .go.buildinfo: this magic, pointer size, flags, and (Go 1.13 to 1.17) pointers to
  * two Go strings at offset 16, or (flag 2, Go 1.18 and later) the two strings themselves at
  * offset 32. */
@@ -238,8 +240,8 @@ static char *copy_hex(struct gh_buildinfo *info, const uint8_t *data, size_t siz
 {
 	char *text = malloc(2 * size + 1);
 	info->failed |= text == NULL;
-	for (size_t i = 0; text != NULL && i < size; i++)
-		snprintf(text + 2 * i, 3, "%02x", data[i]);
+	if (text != NULL)
+		gh_hex_text(text, data, size);
 	return text;
 }
 

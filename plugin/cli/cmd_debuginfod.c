@@ -13,7 +13,9 @@
 #include "lib/util/blake2b.h"
 #include "lib/util/cache_directory.h"
 #include "lib/util/escape.h"
+#include "lib/util/hex.h"
 #include "lib/util/now.h"
+#include "lib/util/open_file.h"
 #include "plugin/command/command.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/view/view.h"
@@ -65,8 +67,8 @@ static char *make_id(const char *go_id)
 	uint8_t hash[GH_BLAKE2B_SIZE];
 	char *id = malloc(2 * MADE_SIZE + 1);
 	gh_blake2b(go_id, strlen(go_id), hash);
-	for (size_t i = 0; id != NULL && i < MADE_SIZE; i++)
-		snprintf(id + 2 * i, 3, "%02x", hash[i]);
+	if (id != NULL)
+		gh_hex_text(id, hash, MADE_SIZE);
 	return id;
 }
 
@@ -138,10 +140,7 @@ static const struct served *find_known(const struct serving *serving, enum kind 
 static bool is_unchanged(const struct served *program)
 {
 	struct stat now;
-	return lstat(program->path, &now) == 0 && now.st_ino == program->file.st_ino &&
-	       now.st_dev == program->file.st_dev && now.st_size == program->file.st_size &&
-	       now.st_mtim.tv_sec == program->file.st_mtim.tv_sec &&
-	       now.st_mtim.tv_nsec == program->file.st_mtim.tv_nsec;
+	return lstat(program->path, &now) == 0 && gh_is_same_file(&now, &program->file);
 }
 
 /* The program with the build id ID, for KIND; it may have come after the last search. NULL if there
@@ -202,7 +201,7 @@ static enum gh_web_begun list(const struct serving *serving, const struct gh_web
 	return fclose(out) == 0 ? GH_WEB_ANSWERED : GH_WEB_FAILED;
 }
 
-/* The path of the file that has the debug information of the program at PATH: itself, its twin, or
+/* The path of the file that has the debug information of the stripped program at PATH: its twin, or
  * one in the cache. To be freed; NULL, and a message printed, if there is none. */
 static char *make_debuginfo(const char *path)
 {
@@ -213,7 +212,7 @@ static char *make_debuginfo(const char *path)
 		return NULL;
 	}
 	char *cache = gh_cache_directory(true);
-	char *made = gh_image_has_dwarf(&image) ? strdup(path) : gh_kept_twin_find(&image);
+	char *made = gh_kept_twin_find(&image);
 	if (made == NULL && cache != NULL)
 		made = gh_cache_get(cache, &image, GH_FOR_ANY);
 	if (made == NULL)
@@ -256,7 +255,7 @@ static enum gh_web_begun begin(void *context, struct gh_web_question *question, 
 					: "expected buildid/HEX/debuginfo or /executable");
 		return GH_WEB_NO_QUESTION;
 	}
-	if (kind == DEBUGINFO)
+	if (kind == DEBUGINFO && !program->has_dwarf)
 		return begin_debuginfo(program->path, question, child);
 	return replace(question->out, program->path) ? GH_WEB_ANSWERED : GH_WEB_NO_QUESTION;
 }
@@ -272,18 +271,12 @@ static void end(void *context, struct gh_web_question *question, bool answered)
 		errno = 0;
 }
 
-static struct gh_web_question likely(void *context, size_t number)
-{
-	(void)context;
-	(void)number;
-	return (struct gh_web_question){.name = NULL};
-}
-
 int gh_cmd_debuginfod(const struct gh_options *options)
 {
 	char *here[] = {".", NULL};
 	struct serving serving = {.directories = options->nwords > 0 ? options->words : here};
-	struct gh_web_answers answers = {begin, end, likely, &serving, true};
+	struct gh_web_answers answers = {
+	    .begin = begin, .end = end, .context = &serving, .is_for_all = true};
 	for (char **directory = serving.directories; *directory != NULL; directory++) {
 		struct stat st;
 		if (stat(*directory, &st) == 0 && S_ISDIR(st.st_mode))

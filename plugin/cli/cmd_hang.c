@@ -445,13 +445,13 @@ static int answer(struct gh_wait_query *query)
 	bool told = gh_wait_find_leaked(&leaked, query);
 	size_t nleaked = leaked.count;
 	/* People read the first lines. */
-	bool is_stuck = told && (nleaked > 0 || gh_wait_deadlocks(query)->list.count > 0);
-	if (is_stuck && !json)
+	bool leads = told && !json && (nleaked > 0 || gh_wait_deadlocks(query)->list.count > 0);
+	if (leads)
 		status = print_stuck(query, &leaked);
 	if (!json)
 		puts("Most wait for:");
 	size_t ngroups = told ? gh_wait_groups_print(query, SHOWN, "group") : SIZE_MAX;
-	if (ngroups != SIZE_MAX && (json || !is_stuck))
+	if (ngroups != SIZE_MAX && !leads)
 		status = print_stuck(query, &leaked);
 	gh_leaked_free(&leaked);
 	if (ngroups == SIZE_MAX)

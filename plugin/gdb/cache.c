@@ -15,6 +15,7 @@
 
 #include "lib/debugfile/debugfile.h"
 #include "lib/util/blake2b.h"
+#include "lib/util/hex.h"
 #include "lib/util/output.h"
 #include "plugin/gdb/internal.h"
 
@@ -46,6 +47,7 @@ static char *debug_path(const char *directory, const struct gh_image *image,
 			enum gh_debugger debugger)
 {
 	uint8_t hash[GH_BLAKE2B_SIZE];
+	char digits[2 * GH_BLAKE2B_SIZE + 1];
 	char *path = NULL;
 	size_t length = 0;
 	FILE *out = NULL;
@@ -53,10 +55,8 @@ static char *debug_path(const char *directory, const struct gh_image *image,
 		out = open_memstream(&path, &length);
 	if (out == NULL)
 		return NULL;
-	fprintf(out, "%s/", directory);
-	for (size_t i = 0; i < sizeof(hash); i++)
-		fprintf(out, "%02x", hash[i]);
-	fputc('.', out);
+	gh_hex_text(digits, hash, sizeof(hash));
+	fprintf(out, "%s/%s.", directory, digits);
 	print_writer(out);
 	fprintf(out, "%s.debug", kind_of(debugger));
 	if (fclose(out) == 0)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/util/error.h"
+#include "lib/util/hex.h"
 #include "plugin/view/view.h"
 
 /* The most bytes of a value: they are one argument of a program. */
@@ -63,9 +64,7 @@ static char *read_bytes(const char *directory)
 	char *digits = data != NULL ? malloc(2 * size + 2) : NULL;
 	if (digits != NULL) {
 		digits[0] = '=';
-		digits[1] = '\0';
-		for (size_t i = 0; i < size; i++)
-			snprintf(digits + 1 + 2 * i, 3, "%02x", (uint8_t)data[i]);
+		gh_hex_text(digits + 1, data, size);
 	}
 	free(data);
 	return digits;

@@ -159,14 +159,15 @@ static void print_mutex(FILE *out, struct gh_wait_query *query, const struct gh_
 	fputs("; ", out);
 	gh_wait_print_held(out, wait, mutex->sure);
 	gh_wait_print_goroutine(out, query, holder->goroutine);
-	if (mutex->nholders > 2) {
-		fprintf(out, " %s %zu more", mutex->sure ? "and" : "or", mutex->nholders - 1);
-	} else if (mutex->nholders == 2) {
-		fprintf(out, " %s ", mutex->sure ? "and" : "or");
-		gh_wait_print_goroutine(out, query, holder[1].goroutine);
-	} else {
+	if (mutex->nholders == 1) {
 		print_state(out, query, holder, mutex->sure);
+		return;
 	}
+	fputs(mutex->sure ? " and " : " or ", out);
+	if (mutex->nholders == 2)
+		gh_wait_print_goroutine(out, query, holder[1].goroutine);
+	else
+		fprintf(out, "%zu more", mutex->nholders - 1);
 }
 
 void gh_wait_print_wakers(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait)

@@ -8,6 +8,7 @@
 
 #include "lib/util/blake2b.h"
 #include "lib/util/cache_directory.h"
+#include "lib/util/hex.h"
 #include "lib/util/open_file.h"
 #include "plugin/view/view.h"
 
@@ -31,6 +32,12 @@ static bool make_hash(const struct gh_image *program, uint8_t hash[GH_BLAKE2B_SI
 	return made;
 }
 
+/* The directory of twins in the directory CACHE, in PATH. False if its name is too long. */
+static bool find_twins(const char *cache, char path[PATH_MAX])
+{
+	return snprintf(path, PATH_MAX, "%s/" GH_KEPT_TWINS, cache) < PATH_MAX;
+}
+
 /* The path of PROGRAM's twin in the directory CACHE, where none need be. To be freed; NULL if
  * memory ran out. */
 static char *path_in(const char *cache, const struct gh_image *program)
@@ -40,8 +47,7 @@ static char *path_in(const char *cache, const struct gh_image *program)
 	char *path = NULL;
 	if (!make_hash(program, hash))
 		return NULL;
-	for (size_t i = 0; i < sizeof(hash); i++)
-		snprintf(digits + 2 * i, 3, "%02x", hash[i]);
+	gh_hex_text(digits, hash, sizeof(hash));
 	return asprintf(&path, "%s/" GH_KEPT_TWINS "/%s", cache, digits) >= 0 ? path : NULL;
 }
 
@@ -49,13 +55,10 @@ char *gh_kept_twin_path(const struct gh_image *program)
 {
 	char *cache = gh_cache_directory(true);
 	char *path = cache != NULL ? path_in(cache, program) : NULL;
-	char *slash = path != NULL ? strrchr(path, '/') : NULL;
-	if (slash != NULL) {
-		*slash = '\0';
-		/* If it cannot be made, the twin cannot be written. */
-		mkdir(path, 0700);
-		*slash = '/';
-	}
+	char twins[PATH_MAX];
+	/* If it cannot be made, the twin cannot be written. */
+	if (cache != NULL && find_twins(cache, twins))
+		mkdir(twins, 0700);
 	free(cache);
 	return path;
 }
@@ -64,8 +67,7 @@ char *gh_kept_twin_path(const struct gh_image *program)
 static bool has_twins(const char *cache)
 {
 	char path[PATH_MAX];
-	int length = snprintf(path, sizeof(path), "%s/" GH_KEPT_TWINS, cache);
-	return length < PATH_MAX && access(path, F_OK) == 0;
+	return find_twins(cache, path) && access(path, F_OK) == 0;
 }
 
 /* The twin in the file FD begins with PROGRAM's file, but for where its ELF header says that the

@@ -54,8 +54,8 @@ bool gh_program_goes_on(const struct gh_program *program);
  * directory of the cache. */
 #define GH_KEPT_TWINS "twins"
 
-/* The path of PROGRAM's, whether or not it is there. To be freed; NULL if there is no
- * cache. */
+/* The path of PROGRAM's, whether or not it is there; its directory is made. To be freed; NULL if
+ * there is no cache. */
 char *gh_kept_twin_path(const struct gh_image *program);
 
 /* The same if it is there, and is the twin of PROGRAM's file and of no other; else NULL. */

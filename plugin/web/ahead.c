@@ -22,7 +22,7 @@ static struct gh_web_request *make_request(struct gh_web_server *server,
 void gh_web_ahead_next(struct gh_web_server *server)
 {
 	const struct gh_web_answers *answers = server->answers;
-	if (server->requests != NULL)
+	if (server->requests != NULL || answers->likely == NULL)
 		return;
 	struct gh_web_question question = answers->likely(answers->context, server->ahead);
 	if (question.name == NULL)

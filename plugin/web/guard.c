@@ -6,6 +6,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "lib/util/hex.h"
 #include "plugin/web/internal.h"
 
 static bool make_token(char token[GH_WEB_TOKEN + 1])
@@ -13,8 +14,7 @@ static bool make_token(char token[GH_WEB_TOKEN + 1])
 	unsigned char bytes[GH_WEB_TOKEN / 2];
 	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
 		return false;
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		snprintf(token + 2 * i, 3, "%02x", bytes[i]);
+	gh_hex_text(token, bytes, sizeof(bytes));
 	return true;
 }
 

@@ -81,13 +81,13 @@ static enum MHD_Result send_answer(struct gh_web_request *request)
 	const struct gh_web_question *question = &request->question;
 	if (request->status == 0)
 		return send_file(connection, MHD_HTTP_OK, question->type, question->out);
-	if (request->server->answers->is_for_all)
-		request->status = MHD_HTTP_NOT_FOUND;
-	if (request->status == NO_ANSWER)
+	bool is_for_all = request->server->answers->is_for_all;
+	unsigned status = is_for_all ? MHD_HTTP_NOT_FOUND : request->status;
+	if (status == NO_ANSWER)
 		return send_file(connection, MHD_HTTP_OK, REASON, question->err);
 	if (lseek(question->err, 0, SEEK_END) == 0)
-		return send_text(connection, request->status, "goheap: there is no answer\n");
-	return send_file(connection, request->status, "text/plain; charset=utf-8", question->err);
+		return send_text(connection, status, "goheap: there is no answer\n");
+	return send_file(connection, status, "text/plain; charset=utf-8", question->err);
 }
 
 /* Appends TEXT to what the user is told of why there is no answer. */

@@ -58,7 +58,7 @@ struct gh_web_answers {
 	/* The question has been answered, or not. To free its words. */
 	void (*end)(void *context, struct gh_web_question *question, bool answered);
 	/* The question that is NUMBERth likely to be asked, and takes long; its name is NULL after
-	 * the last. Answered ahead, it is known when it is asked. */
+	 * the last. Answered ahead, it is known when it is asked. NULL: none is. */
 	struct gh_web_question (*likely)(void *context, size_t number);
 	void *context;
 	/* Who reaches the server may ask: there is no token and no page, and what has no answer is
