@@ -62,7 +62,7 @@ check() {
 		<(sed -nE 's/^([0-9]+) goroutines: lock sync\.Mutex 0x[0-9a-f]+ \(locked\)( in .* 0x[0-9a-f]+)?, in ([^ ]*) at .*; held by goroutine [0-9]+ \(([^ ]*) at .*\), which (.*)$/\1 \3 \4 \5/p' "$work/hang")
 	has "$name: what most wait for" "$(cat "$work/hang")" '^Most wait for:$'
 	has "$name: they are waited for at one place" "$(cat "$work/hang")" '^5 goroutines: lock sync\.Mutex, in main\.move at [^;]*; 5 different ones$'
-	has "$name: how many can never go on" "$(cat "$work/hang")" "^$(wc -l <"$work/expected") goroutines can never go on; only they keep [0-9]+ objects? of [0-9]+ bytes\$"
+	has "$name: how many can never go on" "$(cat "$work/hang")" "^$(wc -l <"$work/expected") goroutines can never go on; only they keep [0-9]+ objects? of [0-9.]+ (bytes|kB)\$"
 	same "$name: and three of the deadlocks" <(joined "$work/live" | head -n 3) <(joined "$work/hang" | grep '^goroutine [0-9]')
 	equal "$name: how many more, and of all" "and $(($# - 3)) more: see goheap waits --deadlocks -p $pid
 $(tail -n 1 "$work/live")" "$(grep -A 1 '^and [0-9]* more: ' "$work/hang")"

@@ -9,7 +9,7 @@ page=$build/plugin/goheap.1 gdb_page=$top/plugin/goheap-gdb.7
 # alike: what differs between two runs, or two machines, made the same.
 alike() {
 	sed -E -e 's/^[0-9]+ threads: .*[0-9]+ asleep$/N threads/' -e 's/goroutine [0-9]+( \(|$)/goroutine N\1/' \
-		-e 's/keep [0-9]+ objects of [0-9]+ bytes$/keep N objects/' -e 's/0x[0-9a-f]+/0xN/g' -e 's/[0-9]+ ms$/N ms/' -e 's/LWP [0-9]+/LWP N/g' \
+		-e 's/keep [0-9]+ objects of [0-9.]+ (bytes|kB)$/keep N objects/' -e 's/0x[0-9a-f]+/0xN/g' -e 's/[0-9]+ ms$/N ms/' -e 's/LWP [0-9]+/LWP N/g' \
 		-e 's/[0-9.]+ MB in [0-9,]+ objects/N MB in N objects/' -e 's/^goroutines [0-9]+/goroutines N/' -e 's/goroutine [0-9]+,/goroutine N,/' -e 's/[0-9.]+%/N%/g' \
 		-e 's#( at |file |^	)(/[^ ]*/|\.\.\./)#\1#g' -e 's/ +/ /g' -e 's/ $//' \
 		-e 's/, Go BuildID=[^,]*,/, ...,/'
