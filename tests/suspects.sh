@@ -6,7 +6,7 @@
 session_home
 
 variables="static map list syncmap channel context slice subslice timer shop"
-KINDS=${KINDS-$variables emptied uneven handle goroutine gatherer after threads cleanup finalizer pool nothing}
+KINDS=${KINDS-$variables emptied uneven beside handle goroutine gatherer after threads cleanup finalizer pool nothing}
 
 # said WHAT COLUMN: what the program printed of it.
 said() {
@@ -134,6 +134,17 @@ check_held() {
 check_uneven() {
 	local program=$directory/leaks
 	has "$1: how many" "$(first "$work/new")" "^1\. main\.uneven \(.*\) keeps .*: $(commas "$(said held 4)") main\.Session\$"
+}
+
+# check_beside NAME: two fields of one variable keep much each: the sessions do not keep what the text has.
+check_beside() {
+	local program=$directory/leaks output bytes
+	output=$("$GOHEAP" suspects --bytes "$work/new" -e "$program")
+	bytes=$(sed -nE 's/^   ([0-9,]+) bytes of it in .*, by main\.records\.sessions \(bss, 0x[0-9a-f]+\)$/\1/p' <<<"$output" | tr -d ,)
+	has "$1: the text" "$output" "^   1,048,576 bytes of it in 0x[0-9a-f]+, .*, by main\.records\.text \(bss, $(printf '%#x' $(($(said word 2) + 24)))\)\$"
+	near "$1: the sessions" $(($(said freed 2) - 1048576)) "${bytes:-0}"
+	has "$1: who keeps the sessions" "$output" "^1\. main\.records\.sessions .*: $(commas "$(said held 4)") main\.Session(, |\$)"
+	has "$1: in the first answer" "$("$GOHEAP" "$work/new" -e "$program")" ", of which $(commas "$(said held 4)") main\.Session keep 1\.[0-9]+ MB; held by"
 }
 
 # check_goroutines NAME: they are told by where the source says that they wait.
@@ -432,6 +443,7 @@ check() {
 		cleanup) check_cleanups "go $1, $kind" "$1" ;;
 		emptied) check_emptied "go $1, $kind" ;;
 		uneven) check_uneven "go $1, $kind" ;;
+		beside) check_beside "go $1, $kind" ;;
 		finalizer) check_queue "go $1, $kind" ;;
 		pool) check_pool "go $1, $kind" ;;
 		after) check_after "go $1, $kind" ;;

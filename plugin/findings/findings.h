@@ -3,8 +3,8 @@
  * - diagnosis.c: what is looked at, and all that is wrong with it;
  * - findings.c: the list of findings; find_hangs.c, find_threads.c, find_memory.c: who adds to it;
  *   finalizer_queue.c: blocked finalizers; deep_stack.c: a stack that is out of proportion;
- * - suspects.c: what may leak; suspects_text.c: how that is worded; suspect_unused.c: what slices
- *   and maps keep and do not use (suspects.h);
+ * - suspects.c: what may leak; suspects_text.c: how that is worded; suspect_parts.c: the ways to
+ *   what is kept; suspect_unused.c: what slices and maps keep and do not use (suspects.h);
  * - object_groups.c, growth.c, picture.c, neighborhood.c: answers about the heap (suspects.h). */
 #ifndef GH_PLUGIN_FINDINGS_FINDINGS_H
 #define GH_PLUGIN_FINDINGS_FINDINGS_H

@@ -135,7 +135,7 @@ static struct gh_suspect_part part_of(const struct gh_suspects *suspects, uint32
 	const struct gh_histogram_row *row = &suspects->rows[class];
 	uint64_t size =
 	    row->objects > 0 ? gh_heap_object(&suspects->query->heap, row->largest).size : 0;
-	return (struct gh_suspect_part){class, row->objects, row->bytes, size};
+	return (struct gh_suspect_part){class, row->objects, row->bytes, row->retained, size};
 }
 
 /* Counts the objects of class NUMBER that several hold. */
@@ -304,6 +304,7 @@ static void take_candidate(const struct candidates *candidates, uint32_t number)
 	}
 	suspect->before.known = compares;
 	find_parts(suspects, suspect);
+	gh_suspect_choose_root(suspects, suspect);
 	if (compares)
 		compare_parts(suspects, suspect, candidates->older);
 }

@@ -94,8 +94,9 @@ enum gh_suspect_kind {
 struct gh_suspect_part {
 	uint32_t class;
 	uint64_t objects;
-	uint64_t bytes; /* in them */
-	uint64_t size;  /* of the one that keeps most */
+	uint64_t bytes;    /* in them */
+	uint64_t retained; /* that would go with them */
+	uint64_t size;     /* of the one that keeps most */
 };
 
 struct gh_suspect {
@@ -146,6 +147,14 @@ struct gh_suspect_slices {
  * held like that. */
 bool gh_suspect_slices_find(struct gh_suspect_slices *slices, const struct gh_suspects *suspects,
 			    const struct gh_suspect *suspect);
+
+/* Names the holder of SUSPECT, if it has one, by that of its roots which leads to the example. */
+void gh_suspect_choose_root(struct gh_suspects *suspects, const struct gh_suspect *suspect);
+
+/* Prints the types on the way to the example of SUSPECT; or, if its holder keeps several objects
+ * that keep at least a fourth of it each, a line for each of them, with what leads to it. */
+void gh_suspect_print_ways(FILE *out, struct gh_suspects *suspects,
+			   const struct gh_suspect *suspect);
 
 /* Maps that keep room for many more entries than they have. */
 struct gh_suspect_maps {

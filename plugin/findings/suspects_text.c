@@ -11,9 +11,6 @@
 #include "plugin/view/emit.h"
 #include "plugin/view/paths.h"
 
-/* Names of types that are told of a way. */
-#define MAX_WAY 8
-
 /* Holders that are looked for of what several hold, that are told, and objects that are gone back
  * through for them. */
 #define MAX_HOLDERS  4
@@ -210,8 +207,7 @@ static void print_kept(FILE *out, struct gh_suspects *suspects, const struct gh_
 	print_growth(out, suspects, suspect);
 }
 
-/* Prints how many blocks C code has lost, and SIZE, or, if that is NULL, how many bytes these are.
- */
+/* Prints how many blocks C code has lost, and SIZE; if that is NULL, how many bytes these are. */
 static void print_lost(FILE *out, struct gh_suspects *suspects, const struct gh_suspect *suspect,
 		       const char *size)
 {
@@ -268,32 +264,6 @@ static void print_sentence(FILE *out, struct gh_suspects *suspects,
 		break;
 	}
 	fputs("\n", out);
-}
-
-/* The types of a path that tell something, each once where several follow each other. */
-static void print_way(FILE *out, struct gh_suspects *suspects, const struct gh_suspect *suspect)
-{
-	const struct gh_names *names = &suspects->query->names;
-	struct gh_path path;
-	struct gh_error err;
-	uint32_t last = GH_HEAP_NONE;
-	size_t told = 0;
-	if (suspect->example == GH_HEAP_NONE ||
-	    gh_path_find(&suspects->query->heap, suspect->example, &path, &err) != GH_PATH_FOUND)
-		return;
-	const struct gh_path_step *steps = path.steps.items;
-	for (size_t i = 0; i < path.steps.count; i++) {
-		uint32_t class = gh_names_classes(names)[steps[i].object];
-		bool ends = i + 1 == path.steps.count;
-		if (class == last || gh_suspect_is_of_map(gh_names_class(names, class)) ||
-		    !gh_typing_class(&names->typing, class)->typed || (told >= MAX_WAY && !ends))
-			continue;
-		fputs(told++ == 0 ? "   by way of " : " -> ", out);
-		print_class(out, suspects, class);
-		last = class;
-	}
-	fputs(told > 0 ? "\n" : "", out);
-	gh_path_free(&path);
 }
 
 static void print_parts(FILE *out, struct gh_suspects *suspects, const struct gh_suspect *suspect)
@@ -364,7 +334,7 @@ static void print_command(FILE *out, struct gh_suspects *suspects, const struct 
 void gh_suspect_print(FILE *out, struct gh_suspects *suspects, const struct gh_suspect *suspect)
 {
 	print_sentence(out, suspects, suspect);
-	print_way(out, suspects, suspect);
+	gh_suspect_print_ways(out, suspects, suspect);
 	print_parts(out, suspects, suspect);
 	print_slices(out, suspects, suspect);
 	print_maps(out, suspects, suspect);
@@ -386,10 +356,20 @@ void gh_suspect_print_short(FILE *out, struct gh_suspects *suspects,
 		fputs(")", out);
 		return;
 	}
-	print_objects(out, suspects, count, suspect->most.class);
-	fprintf(out, " %s %s, %.0f %% of the Go heap%s", count > 1 ? "keep" : "keeps",
-		gh_size_text(suspect->bytes, size), 100 * (double)suspect->bytes / (double)whole,
+	bool keep_all = same || suspect->most.retained >= suspect->bytes / 4 * 3;
+	const char *keep = count > 1 ? " keep " : " keeps ";
+	if (keep_all) {
+		print_objects(out, suspects, count, suspect->most.class);
+		fputs(keep, out);
+	}
+	fprintf(out, "%s, %.0f %% of the Go heap%s", gh_size_text(suspect->bytes, size),
+		100 * (double)suspect->bytes / (double)whole,
 		suspects->query->dump.c_memory.count > 0 ? " and C's memory" : "");
+	if (!keep_all) {
+		fputs(", of which ", out);
+		print_objects(out, suspects, count, suspect->most.class);
+		fprintf(out, "%s%s", keep, gh_size_text(suspect->most.retained, size));
+	}
 	fputs("; held by ", out);
 	if (shared)
 		print_holders(out, suspects, suspect->example);

@@ -166,6 +166,22 @@ func appendUneven(i int) {
 	uneven = append(uneven, session)
 }
 
+// Records keep sessions, and beside them a text that has nothing to do with these.
+type Records struct {
+	sessions []*Session
+	text     []byte
+}
+
+var records Records
+
+//go:noinline
+func appendRecord(i int) {
+	if i == 0 {
+		records.text = make([]byte, 1<<20)
+	}
+	records.sessions = append(records.sessions, newSession(i))
+}
+
 // Request is what a goroutine answers.
 type Request struct {
 	body []byte
@@ -303,6 +319,7 @@ var kinds = []kind{
 	{"emptied", "main.peak", unsafe.Pointer(&peak), "main.Session", 10, fillPeak, func() { peak = nil }},
 	{"subslice", "main.parts", unsafe.Pointer(&parts), "main.Part", count / 100, slice, func() { parts = nil }},
 	{"uneven", "main.uneven", unsafe.Pointer(&uneven), "main.Session", count, appendUneven, func() { uneven = nil }},
+	{"beside", "main.records", unsafe.Pointer(&records), "main.Session", count, appendRecord, func() { records = Records{} }},
 	{"goroutine", "main.handle", nil, "main.Request", count, serve, func() {
 		close(answers)
 		time.Sleep(300 * time.Millisecond)
