@@ -70,17 +70,23 @@ check_sessions() {
 
 # check_requests: those that have waited for a pool's connection for ten seconds; and those that are there to wait.
 check_requests() {
-	local object
+	local object try begun
 	run_until_ready "$directory/requests.stripped"
 	sleep 11
 	asked "$pid"
 	has "$name: requests are held up" "$(first)" \
-		"^1\\. 20 requests are held up: each waits to receive from chan \\*main\\.connection.* in main\\.take at $tests/samples/requests/main\\.go:$(line_of '// they wait' requests/main.go), the longest for 1[0-9] s"
+		"^1\\. 20 requests are held up: each waits to receive from chan \\*main\\.connection.* in main\\.take at $tests/samples/requests/main\\.go:$(line_of '// they wait' requests/main.go), the longest for [1-9][0-9] s"
 	end_sample
-	run_until_ready "$directory/requests.stripped" late
+	# The sample sleeps for 11 seconds before they begin to wait. On a busy machine too much time may pass until it is asked about.
+	for try in {1..5}; do
+		begun=$SECONDS
+		run_until_ready "$directory/requests.stripped" late
+		asked "$pid"
+		[ $((SECONDS - begun)) -ge 20 ] || break
+		[ "$try" -eq 5 ] || end_sample
+	done
 	"$GOHEAP" waits --group --json "$pid" >"$work/waits" 2>"$work/told"
 	has "$name: Go takes them to have waited for 11 seconds" "$(grep '"function":"main.take"' "$work/waits")" '"waited":1[1-9][0-9]{9},'
-	asked "$pid"
 	has "$name: requests that have waited for a moment" "$(cat "$work/answer")" '^Nothing unusual\.$'
 	end_sample
 	run_until_ready "$directory/requests.stripped" stream

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"runtime"
@@ -176,6 +177,15 @@ func end() {
 	os.Exit(0)
 }
 
+// settle waits until no other goroutine is about to run.
+func settle() {
+	for text := make([]byte, 16<<20); ; time.Sleep(50 * time.Millisecond) {
+		if bytes.Count(text[:runtime.Stack(text, true)], []byte(" [run")) <= 1 {
+			return
+		}
+	}
+}
+
 func main() {
 	switch os.Args[1] {
 	case "crowd":
@@ -205,6 +215,10 @@ func main() {
 	case "server":
 		defer func() { <-make(chan int) }()
 		go end()
+	}
+	switch os.Args[1] {
+	case "crowd", "threads", "produces", "forgets", "sessions":
+		settle()
 	}
 	time.Sleep(300 * time.Millisecond)
 	if os.Args[1] != "off" {
