@@ -121,7 +121,7 @@ check_dump() {
 # in_shell WHAT ARG...: the frames of the goroutine that is in main.locals, which is called with 21 and "locals", of what ARGs
 # are, and frame 1 alone.
 in_shell() {
-	local id text
+	local id text shown
 	id=$("$GOHEAP" goroutines -1 "${@:2}" | sed -nE 's/^goroutine ([0-9]+) .*main\.locals.*/\1/p')
 	text=$("$GOHEAP" frame "${@:2}" "$id" 2>&1)
 	has "$1: the frame" "$text" "^#[0-9]+ +0x[0-9a-f]+ in main\.locals at $tests/samples/dump/main\.go:187$"
@@ -129,6 +129,10 @@ in_shell() {
 	has "$1: the last frame" "$text" '^#[0-9]+ +0x[0-9a-f]+ in runtime\.goexit '
 	equal "$1: one frame" "$(sed -n '/^#1 /,/^#2 /p' <<<"$text" | sed '$d')" "$("$GOHEAP" frame "${@:2}" "$id" 1)"
 	has "$1: no such frame" "$("$GOHEAP" frame "${@:2}" "$id" 99 2>&1)" "^goheap: goroutine $id has [0-9]+ frames, from 0 on$"
+	shown=$(sed -nE 's/^see goheap (print .*) \(its type, .*/\1/p' <<<"$text")
+	has "$1: an object without a type in the frame" "$text" "= ${shown##* }\??\$"
+	# shellcheck disable=SC2086 # It is words.
+	has "$1: what the command that shows it prints" "$("$GOHEAP" $shown 2>&1)" '^(\*|\[\]|map|func|chan|main|struct|[a-z]+\.)'
 }
 
 # check_shell NAME: of a heap dump, a process and its core file.
@@ -143,10 +147,15 @@ check_shell() {
 	in_shell "$1: a core file in the shell" -e "$directory/dump.stripped" "$work/core.$pid"
 	printf '%s\n' "core-file $work/core.$pid" \
 		"goheap goroutine $("$GOHEAP" goroutines -1 "$work/core.$pid" -e "$directory/dump.stripped" | sed -nE 's/^goroutine ([0-9]+) .*main\.locals.*/\1/p')" \
-		'frame function main.locals' 'echo at\n' 'goheap print arg0' 'goheap print arg1' 'goheap print --json arg1' >"$work/commands"
+		'frame function main.locals' 'echo at\n' 'goheap print arg0' 'goheap print arg1' 'goheap print --json arg1' \
+		'goheap print string arg1' 'goheap print --json string arg1' 'goheap print []int arg1' 'goheap print main.None arg1' >"$work/commands"
 	asks "$directory/dump.stripped"
 	equal "$1: arguments that have no type that is known" '21? "locals"? goheap: arg1 has no type that is known' \
-		"$(sed '1,/^at$/d' "$work/output" | paste -sd ' ')"
+		"$(sed '1,/^at$/d' "$work/output" | head -n 3 | paste -sd ' ')"
+	same "$1: arguments as the type that is asked for" <(printf '%s\n' '"locals"?' '{"perhaps":true,"type":"string","value":"locals"}' \
+		'goheap: []int: expected a value of its size, found 16 bytes, not 24' \
+		"goheap: $directory/dump.stripped: expected a type that the program describes, found none called main.None") \
+		<(sed '1,/^at$/d' "$work/output" | tail -n +4)
 	has "$1: no such goroutine" "$("$GOHEAP" frame -e "$directory/dump.stripped" "$work/dump" 2400 2>&1)" '^goheap: there is no goroutine 2400$'
 }
 

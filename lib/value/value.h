@@ -38,6 +38,8 @@ struct gh_values {
 				 value, as Go writes it: ".Next.Names[0]", "[\"key\"].(*main.User)";
 				 a pointer's target is ".*"; NULL: all of it; not owned */
 	struct gh_buffer out; /* the text, which a terminal may be given; owned */
+	uint64_t untyped;     /* the first pointer of a frame that is shown as an address alone and
+				 may be an object's of the heap; 0: none yet */
 	/* Private: */
 	uint64_t path[GH_VALUE_DEPTH_MAX]; /* that were followed to here */
 	unsigned followed;                 /* of these, how many */
@@ -112,6 +114,12 @@ bool gh_value_print_frame(struct gh_values *values, const struct gh_value_frame 
 uint32_t gh_value_frame_argument(struct gh_values *values, const struct gh_value_frame *frame,
 				 const struct gh_signatures *signatures, unsigned number,
 				 struct gh_buffer *bytes, bool *likely);
+
+/* Appends the words of FRAME's argument NUMBER, whose type is not known, to BYTES. *LIKELY is as
+ * above. False if not all of them are known, or memory ran out. */
+bool gh_value_frame_words(struct gh_values *values, const struct gh_value_frame *frame,
+			  const struct gh_signatures *signatures, unsigned number,
+			  struct gh_buffer *bytes, bool *likely);
 
 /* Appends the value of FRAME's argument NUMBER, of which the type need not be known, as
  * gh_value_print_frame does. False if nothing of it is known. */

@@ -116,13 +116,12 @@ static void read_arguments(struct reader *reader, const struct gh_signature *sig
 		reader->is_known[i] = read_argument(reader, i);
 }
 
-/* Appends to BYTES the value of TYPE that the COUNT words from number FIRST on are. It has been
- * seen to be no larger than these. */
-static void put_words(const struct reader *reader, uint32_t type, size_t first, size_t count,
+/* Appends to BYTES the value of SIZE bytes that the COUNT words from number FIRST on are. These
+ * have been seen to be no more bytes. */
+static void put_words(const struct reader *reader, uint64_t size, size_t first, size_t count,
 		      struct gh_buffer *bytes)
 {
 	const struct gh_arg_place *places = &reader->places.items[first];
-	uint64_t size = reader->values->types->items[type].size;
 	void *start = gh_buffer_extend(bytes, size);
 	if (start == NULL)
 		return;
@@ -136,11 +135,23 @@ static void put_words(const struct reader *reader, uint32_t type, size_t first, 
 static void add_typed(struct reader *reader, uint32_t type, size_t first, size_t count)
 {
 	struct gh_buffer bytes = {.big_endian = reader->values->process->memory.big_endian};
-	put_words(reader, type, first, count, &bytes);
+	put_words(reader, reader->values->types->items[type].size, first, count, &bytes);
 	if (!bytes.failed)
 		gh_value_print_own(reader->values, type, bytes.data);
 	reader->values->out.failed |= bytes.failed;
 	gh_buffer_free(&bytes);
+}
+
+/* Appends POINTER, to what has no type that is known here. */
+static void add_pointer(struct reader *reader, uint64_t pointer)
+{
+	const struct gh_process *process = reader->values->process;
+	struct gh_cursor bytes;
+	bool is_of_frames = pointer - reader->frame->sp < MOST_STACK;
+	gh_value_add(reader->values, "0x%" PRIx64, pointer);
+	if (reader->values->untyped == 0 && !is_of_frames &&
+	    !gh_image_at(process->tab->image, pointer - process->bias, &bytes))
+		reader->values->untyped = pointer;
 }
 
 /* Appends word NUMBER of the arguments, which has no type that is known. */
@@ -154,7 +165,7 @@ static void add_word(struct reader *reader, size_t number)
 	else if (place->is_float)
 		gh_value_add(reader->values, "%g", gh_process_float(word, place->arg.size));
 	else if (place->arg.is_pointer && word != 0)
-		gh_value_add(reader->values, "0x%" PRIx64, word);
+		add_pointer(reader, word);
 	else if (place->arg.size < 4)
 		gh_value_add(reader->values, "%" PRIu64, word);
 	else
@@ -344,7 +355,7 @@ static void add_slot(struct reader *reader, uint32_t last, uint32_t offset, uint
 		values->out.size = before;
 		gh_value_add(values, "sp_0x%" PRIx32 " = ", offset);
 		if (next == offset + size || !gh_value_add_likely_text(values, &words[1]))
-			gh_value_add(values, "0x%" PRIx64, words[1]);
+			add_pointer(reader, words[1]);
 	}
 	gh_value_add(values, "\n");
 }
@@ -449,8 +460,27 @@ uint32_t gh_value_frame_argument(struct gh_values *values, const struct gh_value
 	size_t count = find_argument(&reader, number, &first);
 	if (count == 0 || !is_whole(&reader, first, count))
 		return GH_NO_RTYPE;
-	put_words(&reader, reader.types[first], first, count, bytes);
+	put_words(&reader, values->types->items[reader.types[first]].size, first, count, bytes);
 	return bytes->failed ? GH_NO_RTYPE : reader.types[first];
+}
+
+bool gh_value_frame_words(struct gh_values *values, const struct gh_value_frame *frame,
+			  const struct gh_signatures *signatures, unsigned number,
+			  struct gh_buffer *bytes, bool *likely)
+{
+	struct reader reader = {.values = values, .frame = frame};
+	size_t first;
+	bytes->big_endian = values->process->memory.big_endian;
+	if (!find_function(&reader))
+		return false;
+	read_arguments(&reader, find_signature(&reader, signatures));
+	*likely = !reader.in_prologue && !has_begun(&reader);
+	size_t count = find_argument(&reader, number, &first);
+	if (count == 0 || count_known(&reader, first, count) < count ||
+	    goes_on(&reader, first, count))
+		return false;
+	put_words(&reader, extent_of(&reader, first, count), first, count, bytes);
+	return !bytes->failed;
 }
 
 bool gh_value_print_argument(struct gh_values *values, const struct gh_value_frame *frame,

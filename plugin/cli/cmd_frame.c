@@ -65,6 +65,15 @@ static void print_inlined(unsigned caller)
 	printf("inlined into frame %u, which has the arguments\n", caller);
 }
 
+/* Prints the command that tells of an object whose type only the heap tells. */
+static void print_command(const struct printer *printer, const struct gh_options *options)
+{
+	if (printer->values.untyped == 0)
+		return;
+	gh_see_print(stdout, options, "print");
+	printf(" 0x%" PRIx64 " (its type, by what else points to it)\n", printer->values.untyped);
+}
+
 /* The frame that GDB has described. */
 struct told {
 	const struct gh_options *options;
@@ -105,6 +114,7 @@ static bool print_told(struct gh_process *process, void *context)
 	if (!open_printer(&printer, process, told->options))
 		return false;
 	bool printed = print_values(&printer, &frame);
+	print_command(&printer, told->options);
 	close_printer(&printer);
 	return printed;
 }
@@ -160,15 +170,20 @@ static bool print_call(struct printer *printer, const struct gh_dump *dump,
 static bool print_calls(const struct asked *asked, struct printer *printer,
 			const struct gh_dump *dump, const struct gh_traceback *traceback)
 {
+	const struct gh_call *own = gh_traceback_own_call(traceback);
 	bool printed = true;
 	if (asked->level != UINT64_MAX && asked->level >= traceback->calls.count) {
 		gh_say("goroutine %" PRIu64 " has %zu frames, from 0 on", asked->goroutine,
 		       traceback->calls.count);
 		return false;
 	}
-	for (size_t i = 0; printed && i < traceback->calls.count; i++)
+	for (size_t i = 0; printed && i < traceback->calls.count; i++) {
+		/* The program's own come before those that its calls of libraries have. */
+		if (&traceback->calls.items[i] == own)
+			printer->values.untyped = 0;
 		if (asked->level == UINT64_MAX || asked->level == i)
 			printed = print_call(printer, dump, traceback, i);
+	}
 	return printed;
 }
 
@@ -194,6 +209,7 @@ static bool print_goroutine(const struct asked *asked, struct gh_process *proces
 			printed = print_calls(asked, &printer, dump, &traceback);
 		else
 			gh_say(GH_OUT_OF_MEMORY);
+		print_command(&printer, asked->options);
 		close_printer(&printer);
 	}
 	gh_traceback_free(&traceback);

@@ -8,6 +8,7 @@
 #include "lib/value/value.h"
 #include "plugin/command/command.h"
 #include "plugin/command/heap_query.h"
+#include "plugin/dispatch/dispatch.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/gdb/session_frame.h"
 
@@ -44,6 +45,7 @@ struct typed {
 	const char *type;
 	struct gh_buffer bytes; /* the value, if it was given; owned */
 	bool likely;            /* it may be another */
+	bool is_asked;          /* the type is not the one that the argument is known to have */
 };
 
 /* The number in the argument's name that is given for the value's bytes; UINT_MAX if they are. */
@@ -72,8 +74,9 @@ static bool read_bytes(struct typed *typed)
 	return !typed->bytes.failed;
 }
 
-/* Finds the bytes of the argument NUMBER of the frame that GDB has described, or, of one without a
- * type, appends its words. False, after saying so, if the function has not saved it. */
+/* Finds the bytes of the argument NUMBER of the frame that GDB has described; or, of one that has
+ * no type and is asked for by none, appends its words. False, after saying so, if the function has
+ * not saved it. */
 static bool find_argument(struct typed *typed, struct gh_values *values, unsigned number,
 			  bool *appended)
 {
@@ -84,15 +87,25 @@ static bool find_argument(struct typed *typed, struct gh_values *values, unsigne
 	uint64_t registers[GH_VALUE_REGISTERS];
 	struct gh_signatures signatures = {0};
 	struct gh_error err;
-	uint32_t type = GH_NO_RTYPE;
-	*appended = false;
+	uint32_t named = gh_rtypes_named(values->types, typed->type, NULL);
+	enum gh_kind kind = gh_kind_named(typed->type);
+	/* GDB has such for words of no type. */
+	bool is_word = (kind != 0 && kind <= GH_KIND_COMPLEX128) ||
+		       strcmp(typed->type, "*uintptr") == 0 ||
+		       strcmp(typed->type, GH_NO_GO_TYPE) == 0;
+	bool found = false;
 	if (directory != NULL && gh_session_frame_read(&told, directory) && told.caller == 0 &&
 	    gh_session_value_frame(&frame, registers, directory, told.level, arch) &&
 	    gh_signatures_find(&signatures, values->types, &err)) {
-		type = gh_value_frame_argument(values, &frame, &signatures, number, &typed->bytes,
-					       &typed->likely);
-		*appended = type == GH_NO_RTYPE &&
+		uint32_t type = gh_value_frame_argument(values, &frame, &signatures, number,
+							&typed->bytes, &typed->likely);
+		found = type != GH_NO_RTYPE;
+		typed->is_asked = !found || type != named;
+		*appended = !found && is_word &&
 			    gh_value_print_argument(values, &frame, &signatures, number);
+		found = found || *appended ||
+			gh_value_frame_words(values, &frame, &signatures, number, &typed->bytes,
+					     &typed->likely);
 	}
 	gh_signatures_free(&signatures);
 	gh_session_frame_free(&told);
@@ -100,8 +113,7 @@ static bool find_argument(struct typed *typed, struct gh_values *values, unsigne
 		gh_say("arg%u has no type that is known", number);
 		return false;
 	}
-	if (*appended ||
-	    (type != GH_NO_RTYPE && type == gh_rtypes_named(values->types, typed->type, NULL)))
+	if (found)
 		return true;
 	fprintf(
 	    stderr,
@@ -111,15 +123,23 @@ static bool find_argument(struct typed *typed, struct gh_values *values, unsigne
 	return false;
 }
 
-/* Appends the value of such an argument. */
+/* Appends the value of such an argument. Of a type that was asked for a word is the address of the
+ * value, or the value if that is a pointer. */
 static bool add_argument(const struct typed *typed, struct gh_values *values, struct gh_error *err)
 {
+	unsigned word = values->process->tab->pointer_size;
 	bool is_part = values->part != NULL;
+	bool is_word = typed->is_asked && typed->bytes.size == word;
 	struct gh_rtype_text type = {typed->type, is_part ? 0 : (uint32_t)strlen(typed->type)};
 	if (typed->likely && values->json)
 		gh_value_open(values, "", type, true);
 	bool made =
-	    gh_value_print_bytes(values, typed->type, typed->bytes.data, typed->bytes.size, err);
+	    is_word ? gh_value_print_named(values, typed->type,
+					   gh_cursor_join_bytes(typed->bytes.data, word,
+								values->process->memory.big_endian),
+					   err)
+		    : gh_value_print_bytes(values, typed->type, typed->bytes.data,
+					   typed->bytes.size, err);
 	if (typed->likely && values->json)
 		gh_value_close(values);
 	else if (typed->likely)

@@ -70,8 +70,15 @@ const char *gh_print_answers_lost(const struct gh_print_answers *answers,
 				  const struct gh_print_words *print, struct gh_print_part *part)
 {
 	struct gh_print_part parts[GH_PRINT_PARTS];
-	if (!answers->lost || print->type != NULL)
+	if (!answers->lost || (print->type != NULL && !gh_print_is_argument(print->expression)))
 		return NULL;
+	if (print->type != NULL) {
+		*part = (struct gh_print_part){strdup(print->expression), strdup("")};
+		if (part->operand != NULL && part->part != NULL)
+			return print->type;
+		gh_print_parts_free(part, 1);
+		return NULL;
+	}
 	/* The shortest operand is first. */
 	size_t count = gh_print_parts(parts, print->expression);
 	const char *type = answers->types[count > 0 ? 1 : 0];
@@ -87,6 +94,18 @@ const char *gh_print_answers_lost(const struct gh_print_answers *answers,
 		return type;
 	gh_print_parts_free(part, 1);
 	return NULL;
+}
+
+/* SCOPE has a line "Symbol NAME is ...". */
+static bool has_name(const char *scope, const char *name)
+{
+	size_t length = strlen(name);
+	for (const char *at = scope; (at = strstr(at, "Symbol ")) != NULL;) {
+		at += strlen("Symbol ");
+		if (strncmp(at, name, length) == 0 && strncmp(at + length, " is ", 4) == 0)
+			return true;
+	}
+	return false;
 }
 
 /* Says which names there are: those of lines "Symbol NAME is ...", but for inlined functions. */
@@ -145,6 +164,11 @@ static void tell_error(const struct gh_print_answers *answers, const char *expre
 	gh_escape_print(stderr, expression);
 	if (error == NULL) {
 		fputs(": GDB tells no type of it\n", stderr);
+	} else if (find_quoted(error, "No symbol \"", '"', name) &&
+		   has_name(answers->scope, name)) {
+		fputs(": this frame is of an inlined function and has no ", stderr);
+		gh_escape_print(stderr, name);
+		fputs("; the frame that it is inlined into has one (up)\n", stderr);
 	} else if (find_quoted(error, "No symbol \"", '"', name)) {
 		fputs(": there is no ", stderr);
 		gh_escape_print(stderr, name);

@@ -133,6 +133,11 @@ START_TEST(errors_say_what_is_missing)
 		    "Symbol arg0 is a variable\nSymbol  is none\nSymbol arg1 is\tone\nSymbol arg2 "
 		    "is a variable\n",
 		    "goheap: x: there is no x; here are arg0, arg2 (goheap frame shows them)\n");
+	/* The scope is of the function that the frame is inlined into. */
+	check_error("arg1", "No symbol \"arg1\" in current context.", NULL,
+		    "Symbol arg10 is a variable\nSymbol arg1 is a variable\n",
+		    "goheap: arg1: this frame is of an inlined function and has no arg1; the frame "
+		    "that it is inlined into has one (up)\n");
 	check_error(
 	    "main.x", "No symbol \"main\" in current context.", NULL, "",
 	    "goheap: main.x: there is no main; goheap frame shows what is known here; " NO_VARIABLES
