@@ -64,9 +64,9 @@ check() {
 	has "$name: they are waited for at one place" "$(cat "$work/hang")" '^5 goroutines: lock sync\.Mutex, in main\.move at [^;]*; 5 different ones$'
 	has "$name: how many can never go on" "$(cat "$work/hang")" "^$(wc -l <"$work/expected") goroutines can never go on; only they keep [0-9]+ objects? of [0-9.]+ (bytes|kB)\$"
 	same "$name: and three of the deadlocks" <(joined "$work/live" | head -n 3) <(joined "$work/hang" | grep '^goroutine [0-9]')
-	equal "$name: how many more, and of all" "and $(($# - 3)) more: see goheap waits --deadlocks -p $pid
+	equal "$name: how many more, and of all" "and $(($# - 3)) more: see goheap waits --deadlocks $pid
 $(tail -n 1 "$work/live")" "$(grep -A 1 '^and [0-9]* more: ' "$work/hang")"
-	equal "$name: what to type next" "see goheap goroutines --group -p $pid (all stacks)" "$(tail -n 1 "$work/hang")"
+	equal "$name: what to type next" "see goheap goroutines --group $pid (all stacks)" "$(tail -n 1 "$work/hang")"
 	same "$name: as JSON" "$work/expected" <(json_members deadlock "$work/live.json")
 	# A string and an int are before the one; that, too, before the other. On 386 other types have an account's size.
 	[[ $name == *386 ]] || equal "$name: where mutexes are in accounts, as JSON" "mutex 24

@@ -41,7 +41,7 @@ trouble() {
 	run_until_ready "$directory/troubles.stripped" "$1"
 	asked "$pid"
 	has "$name, $1: the first finding" "$(first)" "^1\\. $2\$"
-	has "$name, $1: what shows more" "$(first)" "^ +goheap $3 -p $pid\$"
+	has "$name, $1: what shows more" "$(first)" "^ +goheap $3 $pid\$"
 	holds "$name, $1: it is one screen" "$(cat "$work/screen")" test "$(wc -l <"$work/screen")" -le 40
 	end_sample
 }

@@ -185,7 +185,7 @@ for release in $(releases "$apart_maps"); do
 	has "Go $release, process: the collector" "$text" \
 		"^The garbage collector has run $(said collections) times, the last 32 within [0-9.]+ s, and [0-9.]+ s ago\\. It has taken [0-9.]+% of the processors' time\\.\$"
 	has "Go $release, process: suspects tell of it" "$("$GOHEAP" suspects -p "$pid" 2>"$work/why")" \
-		"^1[0-9]{2} MB of the process are in memory, and the Go heap's objects are 1[0-2]\\.[0-9] MB: see goheap memory -p $pid\$"
+		"^1[0-9]{2} MB of the process are in memory, and the Go heap's objects are 1[0-2]\\.[0-9] MB: see goheap memory $pid\$"
 	# Pages that were never touched are not in memory.
 	fallen "Go $release, process: free" most "$(part free resident)" "$(says_now least)"
 	goheap "" "attach $pid" "goheap memory --json" >"$work/found"
@@ -213,7 +213,7 @@ if sample "Go 1.24" 1.24 churn; then
 		text=$("$GOHEAP" hang -p "$pid" 2>"$work/why")
 		[[ $text == *"collecting garbage"* ]] && break
 	done
-	has "at the limit: hang leads there" "$text" "^see goheap memory -p $pid \\(how much the collector works\\)\$"
+	has "at the limit: hang leads there" "$text" "^see goheap memory $pid \\(how much the collector works\\)\$"
 	# GDB changes when the last collection was: it does not run again and again.
 	goheap "$directory/churn" "attach $pid" "set var 'runtime.memstats'.last_gc_unix = 1000000000" \
 		"set var 'runtime.memstats'.pause_end[('runtime.memstats'.numgc + 255) % 256] = 1000000000" "goheap memory --bytes" >"$work/found" 2>&1

@@ -70,7 +70,7 @@ for release in $(releases 1.19 1.27); do
 	if pack "$directory/waits.stripped" "$work/packed"; then
 		check "Go $release" "$work/packed"
 		has "Go $release: the file says what to do" "$("$GOHEAP" funcs "$work/packed" 2>&1)" \
-			'^goheap: .*/packed is packed: unpack it with upx -d, or ask its process, -p PID$'
+			'^goheap: .*/packed is packed: unpack it with upx -d, or ask its process, by its PID$'
 	else
 		skip "Go $release" "$(tail -n 1 "$work/why")"
 	fi

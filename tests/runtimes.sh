@@ -221,7 +221,7 @@ test_foreign() {
 	bash -c '"$@"; true' - "$directory/crowd.stripped" 9 "$work/own" - < <(sleep 60) >"$work/output" &
 	child=$!
 	wait_until grep -qs "^ready" "$work/output"
-	own="$shell, which is no Go program, and has loaded no Go library; Go programs that it has started: -p $(pgrep -P "$child" crowd)"
+	own="$shell, which is no Go program, and has loaded no Go library; Go programs that it has started: $(pgrep -P "$child" crowd)"
 	is_foreign "no Go: a process" "^goheap: process $child runs $own\$" hang -p "$child"
 	is_foreign "no Go: a process and its program" "^goheap: process $child runs $own\$" histogram -e "$shell" -p "$child"
 	is_foreign "no Go: a dump" "^goheap: process $child runs $own\$" dump "$child" -o "$work/none"

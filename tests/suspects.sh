@@ -210,7 +210,7 @@ check_threads() {
 	# The runtime may start another meanwhile.
 	threads=$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)
 	output=$("$GOHEAP" suspects --bytes -p "$pid" 2>"$work/why")
-	told=$(sed -nE 's/^([0-9]+) threads: see goheap goroutines --group -p .*/\1/p' <<<"$output")
+	told=$(sed -nE 's/^([0-9]+) threads: see goheap goroutines --group [0-9]+ .*/\1/p' <<<"$output")
 	holds "$1: a process" "$threads threads before, $told told: $output" \
 		test "$threads" -le "${told:-0}" -a "${told:-0}" -le "$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)"
 	has "$1: the goroutines that are locked" "$("$GOHEAP" goroutines --group -p "$pid" 2>"$work/why")" \

@@ -49,7 +49,7 @@ answer() {
 	[ "$command" != dump ] || [ "$status" != 0 ] || "$GOHEAP" histogram --bytes "$work/written" >"$work/printed" 2>/dev/null
 	[ "$command" != dump ] || rm -f "$work/written"
 	cat "$work/printed" "$work/written" 2>/dev/null | tr -d '\0' |
-		sed -E -e "s#(/dev/stdin|$core|$dump|-p $pid)#TARGET#g" -e 's/(goheap [a-z]+) -( |$)/\1 TARGET\2/g' \
+		sed -E -e "s#(/dev/stdin|$core|$dump|\\b$pid\\b)#TARGET#g" -e 's/(goheap [a-z]+) -( |$)/\1 TARGET\2/g' \
 			-e 's/ for at least [0-9]+ s//g' -e '/mapped|resident|collector|waited|asleep|for (at least )?[0-9]+ (s|min)/s/[0-9][0-9.,]*/N/g' -e '/^file: /d' >"$work/answer"
 	return $status
 }

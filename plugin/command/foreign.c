@@ -61,7 +61,7 @@ static void print_go_children(int pid)
 		char exe[64];
 		snprintf(exe, sizeof(exe), "/proc/%d/exe", pids.items[i]);
 		if (i > 0 && gh_file_is_go(exe))
-			fprintf(stderr, "%s -p %d",
+			fprintf(stderr, "%s %d",
 				told++ == 0 ? "; Go programs that it has started:" : " or",
 				pids.items[i]);
 		add_all_children(&pids, pids.items[i]);

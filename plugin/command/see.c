@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "plugin/command/command.h"
 #include "plugin/command/kept.h"
@@ -21,6 +22,12 @@ static void print_file(FILE *out, const char *before, const char *name, const ch
 		fprintf(out, " %s%s", before, is_plain ? name : called);
 }
 
+/* The number of the process is a file's name, too. */
+static bool is_taken(const struct gh_options *options)
+{
+	return options->process != NULL && access(options->file, F_OK) == 0;
+}
+
 /* The files that the command was given. In GDB they are those of the session, of which a library
  * may be meant, at a prompt the prompt's. */
 static void print_files(FILE *out, const struct gh_options *options)
@@ -35,7 +42,7 @@ static void print_files(FILE *out, const struct gh_options *options)
 	if (strcmp(options->file, GH_INPUT_PATH) == 0)
 		fputs(" -", out);
 	else
-		print_file(out, options->process != NULL ? "-p " : "", options->file, "DUMP");
+		print_file(out, is_taken(options) ? "-p " : "", options->file, "DUMP");
 	/* What was made of memory is made again. */
 	if (options->module != NULL)
 		print_file(out, "--module ", options->module, "NAME");

@@ -104,7 +104,7 @@ void gh_print_warning(const char *path, uint64_t count, const char *what)
 static void print_packed(const struct gh_image *image)
 {
 	if (gh_image_is_packed(image))
-		gh_say("%s is packed: unpack it with upx -d, or ask its process, -p PID",
+		gh_say("%s is packed: unpack it with upx -d, or ask its process, by its PID",
 		       image->path);
 }
 
