@@ -161,10 +161,10 @@ check_variables() {
 
 # In GDB it is the same, with what is asked for by turns.
 check_in_gdb() {
-	local name="go $1, in GDB" global
+	local name="go $1, in GDB" global patience=900
 	needs "$name" gdb gdbserver || return
 	sample "$name" "$1" blocks || return
-	run_until_ready "$directory/blocks.stripped" 200000 400
+	run_until_ready "$directory/blocks.stripped" 60000 400
 	global=$(theirs global | cut -d ' ' -f 1)
 	same_in_gdb "$name" "$directory/blocks.stripped" suspects "histogram --limit 5" "histogram --c --limit 5" \
 		"path --c $global" "unreachable --c --limit 3" "sql --c SELECT count(*), sum(bytes) FROM objects"
