@@ -116,7 +116,7 @@ check_records() {
 	id=$("$GOHEAP" goroutines --grep '^main\.holdsDefers' --json "$2" | sed 's/^{"id":\([0-9]*\),.*/\1/')
 	equal "$1: deferred calls" 3 "$("$GOHEAP" defers "$2" | awk -F'\t' -v id="$id" '$1 == id' | wc -l)"
 	equal "$1: panics" 2 "$("$GOHEAP" panics "$2" | tail -n +2 | wc -l)"
-	equal "$1: titles of their columns" "goroutine record argument_type argument_type_name argument_data defer next" \
+	equal "$1: titles of their columns" "goroutine record argument_type argument_type_name argument_data defer next value" \
 		"$("$GOHEAP" panics "$2" | head -n 1 | tr '\t' ' ')"
 	has "$1: the type of a run-time error" "$("$GOHEAP" panics "$2")" "	runtime\.errorString	"
 	"$GOHEAP" finalizers "$2" >"$work/finalizers"
@@ -256,7 +256,7 @@ check_fields() {
 		5 itabs {"address":"0x7000","type":"0x5000","type_name":"main.Node"}
 		5 finalizers {"state":"registered","object":"0x10000","func_value":"0x404800","entry":"0x404000","argument_type":"0x5000","argument_type_name":"main.Node","object_type":"0x5100","object_type_name":"main.Pair"}
 		5 finalizers {"state":"queued","object":"0x10100","func_value":"0x404900","entry":"0x404100","argument_type":"0x5100","argument_type_name":"main.Pair","object_type":"0x5000","object_type_name":"main.Node"}
-		5 panics {"goroutine":2,"record":"0xc000","argument_type":"0x5000","argument_type_name":"main.Node","argument_data":"0x10000","defer":"0xb000","next":"0xc040"}
+		5 panics {"goroutine":2,"record":"0xc000","argument_type":"0x5000","argument_type_name":"main.Node","argument_data":"0x10000","defer":"0xb000","next":"0xc040","value":null}
 		5 memstats {"alloc":1000,"total_alloc":1001,"sys":1002,"lookups":1003,"mallocs":1004,"frees":1005,"heap_alloc":1006,"heap_sys":1007,"heap_idle":1008,"heap_inuse":1009,"heap_released":1010,"heap_objects":1011,"stack_inuse":1012,"stack_sys":1013,"mspan_inuse":1014,"mspan_sys":1015,"mcache_inuse":1016,"mcache_sys":1017,"buckhash_sys":1018,"gc_sys":1019,"other_sys":1020,"next_gc":1021,"last_gc":1022,"pause_total_ns":1023,"num_gc":2,"pause_ns":[501,500]}
 		1 info {"heap_dump_format":"go1.3","go_version":null,"machine":"amd64","pointer_size":8,"big_endian":false,"goroutines":2,"stack_frames":6,"objects":7,"object_bytes":272,"stack_bytes":336,"segment_bytes":80,"types":2,"itabs":1,"finalizers":1,"queued":1,"threads":1,"profile_records":1,"samples":1,"whole":true}
 		5 info {"heap_dump_format":"go1.7","go_version":"go1.99.1","machine":"amd64","pointer_size":8,"big_endian":false,"goroutines":2,"stack_frames":6,"objects":7,"object_bytes":272,"stack_bytes":336,"segment_bytes":80,"types":2,"itabs":1,"finalizers":1,"queued":1,"threads":1,"profile_records":1,"samples":1,"whole":true}

@@ -318,8 +318,8 @@ typed_records() {
 		goroutine	record	argp	pc	func_value	entry	next
 		2	0xb000	0x31000	0x402030	0xb080	0x404000	0xb040
 		(gdb) goheap panics
-		goroutine	record	argument_type	argument_type_name	argument_data	defer	next
-		2	0xc000	0x5000	main.Node	0x10000	0xb000	0xc040
+		goroutine	record	argument_type	argument_type_name	argument_data	defer	next	value
+		2	0xc000	0x5000	main.Node	0x10000	0xb000	0xc040	?
 		(gdb) goheap threads
 		id	os_id	descriptor	system_call	arguments	asleep
 		3	4242	0xa000	?	?	?

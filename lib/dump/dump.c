@@ -192,6 +192,7 @@ void gh_dump_close(struct gh_dump *dump)
 	gh_vector_free(&dump->c_memory);
 	gh_vector_free(&dump->c_words);
 	gh_vector_free(&dump->calls);
+	gh_vector_free(&dump->panics);
 	free(dump->path);
 	gh_dump_input_close(&dump->input);
 	*dump = (struct gh_dump){0};
@@ -281,6 +282,9 @@ void gh_dump_get(const struct gh_dump *dump, enum gh_dump_kind kind, size_t numb
 	struct gh_cursor cur = dump->file;
 	gh_cursor_seek(&cur, record_offset(dump, kind, number));
 	gh_dump_record_read_again(&cur, dump->format, record);
+	if (kind == GH_DUMP_PANIC)
+		record->panic.value = number < dump->panics.count ? dump->panics.items[number]
+								  : (struct gh_dump_slice){0};
 }
 
 uint64_t gh_dump_last_gc(const struct gh_dump *dump)

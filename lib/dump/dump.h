@@ -244,6 +244,7 @@ struct gh_dump {
 	struct GH_VECTOR(struct gh_dump_part) c_memory;    /* by address */
 	struct GH_VECTOR(uint64_t) c_words;                /* likewise */
 	struct GH_VECTOR(struct gh_dump_call) calls;       /* by m */
+	struct GH_VECTOR(struct gh_dump_slice) panics;     /* by record: their values' texts */
 	struct gh_dump_lost lost;
 	struct gh_dump_damage damage;
 	struct gh_error warning; /* why records are missing at the end; "" if none are */

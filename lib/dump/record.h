@@ -253,6 +253,9 @@ enum gh_section_tag {
 	 * has not run, at least, in ns, 0 if it is not known; and two texts that a 0 ends: the
 	 * call's name, and its arguments, empty where they are not known. */
 	GH_SECTION_CALLS,
+	/* The value of each panic, in the order of their records, as Go prints it: its size, and
+	 * the text. */
+	GH_SECTION_PANICS,
 };
 
 /* What is waited for in the C library. */
@@ -396,6 +399,8 @@ struct gh_dump_panic {
 	uint64_t argument_data; /* data word of the argument, an interface */
 	uint64_t defer;         /* that runs because of it; 0 from 1.4 on */
 	uint64_t next;          /* address of the next panic */
+	/* The argument as Go prints it, by goheap's own section; empty if that does not tell. */
+	struct gh_dump_slice value;
 };
 
 struct gh_dump_profile {

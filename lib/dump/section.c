@@ -254,6 +254,22 @@ const struct gh_dump_call *gh_dump_call(const struct gh_dump *dump, uint64_t m)
 	return m != 0 && found < dump->calls.count && calls[found].m == m ? &calls[found] : NULL;
 }
 
+/* Reads the values of panics, likewise. */
+static bool read_panics(struct gh_dump *dump, struct gh_cursor cur)
+{
+	while (gh_cursor_left(&cur) > 0 &&
+	       dump->panics.count < gh_dump_count(dump, GH_DUMP_PANIC)) {
+		uint64_t size = gh_cursor_uvarint(&cur);
+		struct gh_dump_slice value = {.offset = gh_cursor_offset(&cur), .size = size};
+		gh_cursor_bytes(&cur, size);
+		if (cur.failed)
+			break;
+		if (!gh_vector_push(&dump->panics, value))
+			return false;
+	}
+	return true;
+}
+
 static bool read_part(struct gh_dump *dump, uint64_t tag, struct gh_cursor part)
 {
 	if (tag == GH_SECTION_C_MEMORY && dump->c_memory.count == 0)
@@ -264,6 +280,8 @@ static bool read_part(struct gh_dump *dump, uint64_t tag, struct gh_cursor part)
 		return read_c_waits(dump, part);
 	if (tag == GH_SECTION_CALLS && dump->calls.count == 0)
 		return read_calls(dump, part);
+	if (tag == GH_SECTION_PANICS && dump->panics.count == 0)
+		return read_panics(dump, part);
 	if (tag == GH_SECTION_C_FRAMES && dump->c_frames.count == 0)
 		return read_c_frames(dump, part);
 	if (tag == GH_SECTION_C_PLACES && dump->c_places.size == 0)

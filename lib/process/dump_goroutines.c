@@ -23,13 +23,14 @@ struct deferred {
 
 /* What the goroutines are written with. */
 struct writer {
-	struct gh_dump_stream *stream; /* not owned */
-	struct gh_process *process;    /* not owned */
-	const struct gh_spans *spans;  /* not owned; NULL: without the contents of frames */
-	const struct gh_c_memory *c;   /* not owned; may have no blocks; NULL as SPANS is */
-	struct gh_dump_types *types;   /* those that have records; not owned */
-	struct gh_dump_types own;      /* the same, if nobody gave them: from the first panic on */
-	struct gh_rtypes rtypes;       /* the program's, likewise; owned */
+	struct gh_dump_stream *stream; /* not owned, as the next */
+	struct gh_dump_section *section;
+	struct gh_process *process;   /* not owned */
+	const struct gh_spans *spans; /* not owned; NULL: without the contents of frames */
+	const struct gh_c_memory *c;  /* not owned; may have no blocks; NULL as SPANS is */
+	struct gh_dump_types *types;  /* those that have records; not owned */
+	struct gh_dump_types own;     /* the same, if nobody gave them: from the first panic on */
+	struct gh_rtypes rtypes;      /* the program's, likewise; owned */
 	struct gh_stack stack;
 	struct gh_c_stacks c_stacks;
 	struct gh_stack_words words;
@@ -117,15 +118,11 @@ static void add_goroutine(struct gh_dump_stream *stream, const struct gh_process
 	gh_buffer_uleb128(out, is_system(process, g, reason, length));
 	gh_buffer_uleb128(out, 0); /* in the background */
 	gh_buffer_uleb128(out, g->wait_since);
-	if (g->status == GH_G_LEAKED) {
-		/* As the runtime prints it (goroutineheader in src/runtime/traceback.go). */
-		static const char leaked[] = " (leaked)";
-		gh_buffer_uleb128(out, length + sizeof(leaked) - 1);
-		gh_buffer_bytes(out, reason, length);
-		gh_buffer_bytes(out, leaked, sizeof(leaked) - 1);
-	} else {
-		gh_dump_stream_text(stream, reason, length);
-	}
+	/* As the runtime prints it (goroutineheader in src/runtime/traceback.go). */
+	const char *leaked = g->status == GH_G_LEAKED ? " (leaked)" : "";
+	gh_buffer_uleb128(out, length + strlen(leaked));
+	gh_buffer_bytes(out, reason, length);
+	gh_buffer_bytes(out, leaked, strlen(leaked));
 	gh_buffer_uleb128(out, g->context);
 	gh_buffer_uleb128(out, g->thread);
 	gh_buffer_uleb128(out, g->top_defer);
@@ -256,6 +253,8 @@ static void add_panics(struct writer *writer, const struct gh_goroutine *g)
 		if (writer->types->types != NULL)
 			gh_dump_add_type(writer->stream, writer->process, writer->types,
 					 panic.type);
+		gh_dump_section_panic(writer->section, writer->process, writer->types->types,
+				      &panic);
 		gh_buffer_uleb128(out, GH_DUMP_PANIC);
 		gh_buffer_uleb128(out, at);
 		gh_buffer_uleb128(out, g->address);
@@ -431,20 +430,20 @@ static void add_stack(struct writer *writer, const struct gh_goroutine *g, uint6
 }
 
 /* Adds what no record has of G. Which thread is selected in GDB changes, unlike a file. */
-static void add_to_section(struct gh_dump_section *section, const struct writer *writer,
-			   const struct gh_goroutines *all, const struct gh_goroutine *g)
+static void add_to_section(const struct writer *writer, const struct gh_goroutines *all,
+			   const struct gh_goroutine *g)
 {
 	struct gh_process *process = writer->process;
 	unsigned flags = g->locked_to != 0 ? GH_SECTION_LOCKED : 0;
 	if (writer->spans == NULL && process->selected &&
 	    gh_goroutine_is_on(all, process, g, writer->stack.selected.sp))
 		flags |= GH_SECTION_SELECTED;
-	gh_dump_section_goroutine(section, process, g, flags);
+	gh_dump_section_goroutine(writer->section, process, g, flags);
 }
 
-static void add_all(struct writer *writer, struct gh_dump_section *section,
-		    struct gh_goroutines *all)
+static void add_all(struct writer *writer, struct gh_goroutines *all)
 {
+	struct gh_dump_section *section = writer->section;
 	struct gh_process *process = writer->process;
 	struct gh_wait_reasons reasons = gh_wait_reasons_find(process->tab->image);
 	/* Stacks do not overlap, unless to make work. */
@@ -459,7 +458,7 @@ static void add_all(struct writer *writer, struct gh_dump_section *section,
 				writer->words.frames.count);
 		if (words == 0 || !has_all_frames(writer, &g))
 			section->lost.stacks++;
-		add_to_section(section, writer, all, &g);
+		add_to_section(writer, all, &g);
 	}
 	section->lost.goroutines = all->lost;
 	section->c_places = writer->c_stacks.places;
@@ -477,6 +476,7 @@ bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_dump_sectio
 {
 	struct writer writer = {
 	    .stream = stream,
+	    .section = section,
 	    .process = process,
 	    .spans = spans,
 	    .c = c,
@@ -485,7 +485,7 @@ bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_dump_sectio
 	writer.types = types != NULL ? types : &writer.own;
 	bool opened = gh_stack_open(&writer.stack, process);
 	if (opened)
-		add_all(&writer, section, all);
+		add_all(&writer, all);
 	bool failed = gh_stack_words_failed(&writer.words) || writer.known.failed ||
 		      writer.registers.failed || writer.defers.failed || writer.own.failed;
 	gh_stack_free(&writer.stack);

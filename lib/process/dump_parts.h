@@ -57,6 +57,7 @@ struct gh_dump_section {
 	struct gh_buffer c_memory;   /* likewise */
 	struct gh_buffer c_words;    /* likewise */
 	struct gh_buffer calls;      /* likewise */
+	struct gh_buffer panics;     /* likewise */
 	struct gh_numbermap known;   /* addresses of labels to where they are in LABELS; owned */
 	struct gh_dump_lost lost;
 };
@@ -64,6 +65,11 @@ struct gh_dump_section {
 /* Adds to SECTION the goroutine G, whose record is the next, with these FLAGS. */
 void gh_dump_section_goroutine(struct gh_dump_section *section, struct gh_process *process,
 			       const struct gh_goroutine *g, unsigned flags);
+
+/* Adds to SECTION the value of PANIC, whose record is the next, by the program's TYPES; NULL: they
+ * are not known. */
+void gh_dump_section_panic(struct gh_dump_section *section, struct gh_process *process,
+			   const struct gh_rtypes *types, const struct gh_panic *panic);
 
 /* Adds SECTION, which is freed, behind the end of the dump. False if memory ran out for it. */
 bool gh_dump_add_section(struct gh_dump_stream *stream, struct gh_dump_section *section);

@@ -34,6 +34,18 @@ void gh_dump_section_goroutine(struct gh_dump_section *section, struct gh_proces
 			  g->stack_high > g->stack_low ? g->stack_high - g->stack_low : 0);
 }
 
+void gh_dump_section_panic(struct gh_dump_section *section, struct gh_process *process,
+			   const struct gh_rtypes *types, const struct gh_panic *panic)
+{
+	struct gh_buffer text = {0};
+	if (types != NULL && !panic->goexit)
+		gh_panic_value(&text, process, types, panic->type, panic->data);
+	gh_buffer_uleb128(&section->panics, text.failed ? 0 : text.size);
+	if (!text.failed)
+		gh_buffer_bytes(&section->panics, text.data, text.size);
+	gh_buffer_free(&text);
+}
+
 static void add_part(struct gh_dump_stream *stream, enum gh_section_tag tag, struct gh_buffer *part)
 {
 	gh_buffer_uleb128(&stream->bytes, tag);
@@ -76,6 +88,10 @@ bool gh_dump_add_section(struct gh_dump_stream *stream, struct gh_dump_section *
 	if (section->calls.size > 0)
 		add_part(stream, GH_SECTION_CALLS, &section->calls);
 	gh_buffer_free(&section->calls);
+	whole = whole && !section->panics.failed;
+	if (section->panics.size > 0)
+		add_part(stream, GH_SECTION_PANICS, &section->panics);
+	gh_buffer_free(&section->panics);
 	gh_buffer_free(&section->c_waits);
 	gh_buffer_free(&section->c_places);
 	gh_buffer_free(&section->c_frames);

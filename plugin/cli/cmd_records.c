@@ -268,6 +268,7 @@ static void print_panics(struct gh_emit *emit)
 	    {"argument_data", ADDRESS(panic.argument_data)},
 	    {"defer", ADDRESS(panic.defer)},
 	    {"next", ADDRESS(panic.next)},
+	    {"value", KNOWN_SLICE(panic.value)},
 	    {0},
 	};
 	print_owned(emit, GH_DUMP_PANIC, columns);

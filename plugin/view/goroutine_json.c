@@ -118,6 +118,7 @@ static void print_panics(struct gh_emit *emit, const void *member)
 	static const struct gh_column columns[] = {
 	    {"argument_type", GH_COL_ADDRESS(struct gh_dump_panic, argument_type)},
 	    {"argument_data", GH_COL_ADDRESS(struct gh_dump_panic, argument_data)},
+	    {"value", GH_COL_KNOWN_SLICE(struct gh_dump_panic, value), .optional = true},
 	    {0},
 	};
 	const struct row *row = member;

@@ -180,6 +180,11 @@ static void print_panic(FILE *out, struct gh_goroutine_list *listing, uint64_t i
 	uint64_t type = record.panic.argument_type;
 	struct gh_dump_slice name = gh_dumpfile_type_name(listing->dump, type);
 	fprintf(out, "panicking in goroutine %" PRIu64 ": ", id);
+	if (record.panic.value.size > 0) {
+		gh_print_slice(out, listing->dump, record.panic.value, false);
+		fputs("\n", out);
+		return;
+	}
 	if (name.size > 0)
 		gh_print_slice(out, listing->dump, name, false);
 	else

@@ -316,6 +316,30 @@ START_TEST(a_section_that_is_cut_off_is_read_as_far_as_it_goes)
 }
 END_TEST
 
+/* The value of the dump's only panic, wherever the part is cut off. */
+START_TEST(values_of_panics_are_read_as_far_as_they_go)
+{
+	static const char values[] = {4, 'b', 'o', 'o', 'm', 4, 'm', 'o', 'r', 'e'};
+	struct gh_dump dump;
+	struct gh_dump_record record;
+	for (size_t size = 0; size <= sizeof(values); size++) {
+		maker_everything(&maker, MAKER_1_7 * 4);
+		maker_section(&maker);
+		maker_number(&maker, 11);
+		maker_bytes(&maker, values, size);
+		maker_number(&maker, 0);
+		ck_assert(gh_dump_open_memory(&dump, maker.data, maker.size, "made", &err));
+		ck_assert_uint_eq(gh_dump_count(&dump, GH_DUMP_PANIC), 1);
+		gh_dump_get(&dump, GH_DUMP_PANIC, 0, &record);
+		ck_assert_uint_eq(record.panic.value.size, size < 5 ? 0 : 4);
+		if (size >= 5)
+			ck_assert_mem_eq(gh_dump_bytes(&dump, record.panic.value).pos, "boom", 4);
+		gh_dump_close(&dump);
+		free(maker.data);
+	}
+}
+END_TEST
+
 /* Sizes, places and counts that no file holds. */
 START_TEST(a_section_that_lies_is_not_believed)
 {
@@ -365,6 +389,7 @@ void dump_files_tests(TCase *tests)
 	tcase_add_test(tests, what_no_record_has_is_behind_the_end);
 	tcase_add_test(tests, a_section_that_is_cut_off_is_read_as_far_as_it_goes);
 	tcase_add_test(tests, a_section_that_lies_is_not_believed);
+	tcase_add_test(tests, values_of_panics_are_read_as_far_as_they_go);
 	tcase_add_test(tests, frames_of_c_code_and_waits_there_are_goroutines);
 	tcase_add_test(tests, a_section_of_c_code_that_is_damaged_is_read_as_far_as_it_goes);
 }
