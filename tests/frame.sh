@@ -124,6 +124,9 @@ in_shell() {
 	local id text shown
 	id=$("$GOHEAP" goroutines -1 "${@:2}" | sed -nE 's/^goroutine ([0-9]+) .*main\.locals.*/\1/p')
 	text=$("$GOHEAP" frame "${@:2}" "$id" 2>&1)
+	equal "$1: the goroutine alone" "$("$GOHEAP" goroutines "${@:2}" 2>/dev/null | sed -n "/^goroutine $id /,/^\$/p")" \
+		"$("$GOHEAP" goroutines "${@:2}" "$id" 2>/dev/null)"
+	has "$1: no such goroutine" "$("$GOHEAP" goroutines "${@:2}" 2400 2>&1)" '^goheap: there is no goroutine 2400$'
 	has "$1: the frame" "$text" "^#[0-9]+ +0x[0-9a-f]+ in main\.locals at $tests/samples/dump/main\.go:187$"
 	has "$1: an argument" "$text" '^arg1 = "locals"\?$'
 	has "$1: the last frame" "$text" '^#[0-9]+ +0x[0-9a-f]+ in runtime\.goexit '

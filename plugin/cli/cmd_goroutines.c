@@ -1,6 +1,7 @@
 /* goheap goroutines: the goroutines of a heap dump, a core file, or what GDB debugs, as Go prints
  * tracebacks.
  */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -30,10 +31,22 @@ static struct gh_goroutine_list make_listing(const struct gh_options *options,
 	};
 }
 
+/* Reads the number of the one that is asked for. False if none is, or it is no number. */
+static bool read_id(const struct gh_options *options, uint64_t *id)
+{
+	int length = 0;
+	return options->nwords == 1 && isdigit((unsigned char)*options->words[0]) &&
+	       sscanf(options->words[0], "%" SCNu64 "%n", id, &length) == 1 &&
+	       options->words[0][length] == '\0';
+}
+
 static bool print_listing(const struct gh_options *options, const struct gh_snapshot *snapshot,
 			  struct gh_symbols *symbols)
 {
 	struct gh_goroutine_list listing = make_listing(options, &snapshot->dump, symbols);
+	uint64_t id;
+	if (read_id(options, &id))
+		listing.only = &id;
 	listing.crashed = snapshot->crash.goroutine;
 	return gh_goroutines_print(&listing);
 }
@@ -142,6 +155,16 @@ static int print_leaked(struct gh_wait_query *query)
 
 int gh_cmd_goroutines(const struct gh_options *options)
 {
+	uint64_t id;
+	if (options->nwords > 0 && !read_id(options, &id)) {
+		gh_say("expected a goroutine's ID, or none, found %s",
+		       options->words[options->nwords > 1 ? 1 : 0]);
+		return GH_EXIT_USAGE;
+	}
+	if (options->nwords > 0 && (options->memory || options->leaked)) {
+		gh_say("--memory and --leaked are about all goroutines, and not about one");
+		return GH_EXIT_USAGE;
+	}
 	if (options->memory)
 		return gh_heap_query_run(options, GH_WITH_NAMES, print_memory);
 	if (options->leaked)

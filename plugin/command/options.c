@@ -169,6 +169,16 @@ static const char *take_process_named(struct gh_options *options, const char *na
 	return options->process != NULL ? options->process : name;
 }
 
+/* The address ARG of an object. Exits, as on a usage error, if it is none: it may be a type. */
+static uint64_t parse_address(const char *arg, const struct argp_state *state)
+{
+	if (strchr(arg, '.') != NULL)
+		argp_error(
+		    state,
+		    "not an address: %s; goheap instances TARGET TYPE lists a type's objects", arg);
+	return parse_number(arg, HEXADECIMAL, UINT64_MAX, "an address", state);
+}
+
 /* An operand after the files. */
 static void parse_rest(struct parse *parse, char *arg, struct argp_state *state)
 {
@@ -180,7 +190,7 @@ static void parse_rest(struct parse *parse, char *arg, struct argp_state *state)
 			refuse_more(arg, state);
 		/* fall through */
 	case GH_ADDRESSES:
-		address = parse_number(arg, HEXADECIMAL, UINT64_MAX, "an address", state);
+		address = parse_address(arg, state);
 		gh_vector_push(&options->addresses, address);
 		return;
 	case GH_TYPE_AND_ADDRESS:
@@ -189,9 +199,7 @@ static void parse_rest(struct parse *parse, char *arg, struct argp_state *state)
 		arg = state->argv[state->argc - 1];
 		state->next = state->argc;
 		options->value = *arg == '=' && options->nwords > 0 ? arg + 1 : NULL;
-		address = options->value != NULL
-			      ? 0
-			      : parse_number(arg, HEXADECIMAL, UINT64_MAX, "an address", state);
+		address = options->value != NULL ? 0 : parse_address(arg, state);
 		gh_vector_push(&options->addresses, address);
 		return;
 	case GH_ONE_NUMBER:

@@ -196,7 +196,7 @@ static void print_extra(FILE *out, struct gh_goroutine_list *listing, uint64_t i
 {
 	const struct gh_dump_stack *stack = gh_dump_stack(listing->dump, number);
 	/* A crash report has them before the stack, with their values. */
-	for (size_t i = 0; i < stack->npanics && listing->only == NULL; i++)
+	for (size_t i = 0; i < stack->npanics && !listing->panics_told; i++)
 		print_panic(out, listing, id, stack->first_panic + i);
 	for (size_t i = 0; i < stack->ndefers; i++)
 		print_defer(out, listing, id, stack->first_defer + i);

@@ -227,6 +227,10 @@ bool gh_goroutines_print(struct gh_goroutine_list *listing)
 	gh_traceback_free(&listing->traceback);
 	if (!ok)
 		gh_say(GH_OUT_OF_MEMORY);
+	if (ok && count == 0 && listing->only != NULL) {
+		gh_say("there is no goroutine %" PRIu64, *listing->only);
+		return false;
+	}
 	return ok;
 }
 
@@ -234,6 +238,6 @@ bool gh_goroutines_print_one(FILE *out, const struct gh_dump *dump, struct gh_sy
 			     uint64_t id)
 {
 	struct gh_goroutine_list listing = {
-	    .out = out, .dump = dump, .symbols = symbols, .only = &id};
+	    .out = out, .dump = dump, .symbols = symbols, .only = &id, .panics_told = true};
 	return gh_goroutines_print(&listing);
 }

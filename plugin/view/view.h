@@ -328,6 +328,7 @@ struct gh_goroutine_list {
 	const char *label; /* those alone with this label: KEY=VALUE or KEY; NULL for all */
 	const struct gh_pattern *pattern; /* those alone whose text it matches; NULL for all */
 	const uint64_t *only; /* the one of this id alone, whatever it is; NULL for all */
+	bool panics_told;     /* they have been printed before, with more of them */
 	const bool *leaked;   /* by number, those alone for which it is true; NULL for all */
 	bool all;             /* also what Go leaves out: the system's, and the runtime's calls */
 	bool group;           /* those with the same state and stack together */
