@@ -234,10 +234,10 @@ usages() {
 		print --depth=-1 FILE 10|goheap print: not a number up to 64: -1
 		print FILE int|goheap print: not an address: int
 		dot FILE 1 2|goheap dot: too many arguments: 2
-		goroutine FILE -e FILE|Usage: goheap goroutine [OPTION...] PROCESS ID -e PROGRAM
+		goroutine FILE -e FILE|Usage: goheap goroutine [OPTION...] PROCESS ID
 		goroutine FILE 1 2 -e FILE|goheap goroutine: too many arguments: 2
-		goroutine FILE 1|Usage: goheap goroutine [OPTION...] PROCESS ID -e PROGRAM
-		goroutine FILE 1 -e FILE|goheap: goroutine is a command of GDB's: jit-reader-load goheap.so, then goheap goroutine
+		returned FILE|Usage: goheap returned [OPTION...] PROCESS -e PROGRAM
+		goroutine FILE 1|goheap: goroutine is a command of GDB's; here it is goheap goroutines TARGET ID
 		strings FILE --grep [|goheap strings: not a regular expression: [
 		frame FILE|goheap: expected a goroutine's ID, and the number of a frame or none
 		frame FILE 1 2 3 -e FILE|goheap: expected a goroutine's ID, and the number of a frame or none

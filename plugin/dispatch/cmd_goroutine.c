@@ -175,9 +175,12 @@ int gh_cmd_goroutine(const struct gh_options *options)
 	const char *directory = getenv(GH_SESSION_VARIABLE);
 	struct gh_snapshot snapshot;
 	if (directory == NULL) {
-		gh_say("goroutine is a command of GDB's: jit-reader-load goheap.so, then goheap "
-		       "goroutine");
+		gh_say("goroutine is a command of GDB's; here it is goheap goroutines TARGET ID");
 		return GH_EXIT_USAGE;
+	}
+	if (options->program == NULL) {
+		gh_say("the program is not known: name it with the file command");
+		return GH_EXIT_INPUT;
 	}
 	char *text = NULL;
 	size_t size;
