@@ -2,8 +2,8 @@
 
 #include "lib/process/dump_parts.h"
 
-/* All labels take no more than this, in bytes. */
-#define MAX_LABELS (64 << 20)
+/* All labels, and all values of panics, take no more than this, in bytes. */
+#define MAX_TEXTS (64 << 20)
 
 /* Adds the labels of G, if no other goroutine had the same, and returns where they are. */
 static uint32_t add_labels(struct gh_dump_section *section, struct gh_process *process,
@@ -15,7 +15,7 @@ static uint32_t add_labels(struct gh_dump_section *section, struct gh_process *p
 	if (g->labels == 0)
 		return 0;
 	uint32_t known = gh_numbermap_get(&section->known, g->labels);
-	if (known != GH_NOT_MAPPED || section->labels.size > MAX_LABELS)
+	if (known != GH_NOT_MAPPED || section->labels.size > MAX_TEXTS)
 		return known != GH_NOT_MAPPED ? known : 0;
 	uint32_t place = (uint32_t)section->labels.size;
 	gh_labels_read(&section->labels, process, g->labels);
@@ -38,7 +38,7 @@ void gh_dump_section_panic(struct gh_dump_section *section, struct gh_process *p
 			   const struct gh_rtypes *types, const struct gh_panic *panic)
 {
 	struct gh_buffer text = {0};
-	if (types != NULL && !panic->goexit)
+	if (types != NULL && !panic->goexit && section->panics.size < MAX_TEXTS)
 		gh_panic_value(&text, process, types, panic->type, panic->data);
 	gh_buffer_uleb128(&section->panics, text.failed ? 0 : text.size);
 	if (!text.failed)
