@@ -218,7 +218,7 @@ usages() {
 		path FILE|Usage: goheap path [OPTION...] TARGET ADDR...
 		suspects FILE FILE FILE|goheap suspects: too many arguments: FILE
 		report FILE FILE FILE -o FILE|goheap report: too many arguments: FILE
-		goroutines -p 1 x|goheap: expected a goroutine's ID, or none, found x
+		goroutines FILE x|goheap: expected a goroutine's ID, or none, found x
 		core FILE|Usage: goheap core [OPTION...] TARGET -o CORE
 		export FILE|Usage: goheap export [OPTION...] TARGET... -t DIR
 		sql|Usage: goheap sql [OPTION...] TARGET [QUERY]
