@@ -60,6 +60,46 @@ check addr2line -e "$program" "$("$GOHEAP" funcs "$program" | awk '/main\.main$/
 for command in goroutines histogram dominators unreachable strings suspects waits hang dot profile; do
 	check "$command" -e "$program" "$work/dump"
 done
+
+# short KIB ARGUMENT...: goheap with them where the system says that so much memory is free. What it prints is in $work/found.
+short() {
+	sed "s/^MemAvailable:.*/MemAvailable: $1 kB/" /proc/meminfo >"$work/meminfo"
+	# shellcheck disable=SC2016 # the inner shell expands these
+	unshare "${alone[@]}" sh -c 'mount --bind "$0" /proc/meminfo && exec "$@"' "$work/meminfo" "$GOHEAP" "${@:2}" >"$work/found" 2>"$work/errors"
+}
+
+# check_short: a heap for which there is too little memory is not looked at, and all else is told; a process is copied to a file.
+check_short() {
+	local few='expected [0-9.]+ kB of free memory, for what points to what, found 1\.02 kB'
+	short 1 histogram -e "$program" "$work/dump"
+	equal "too little memory for a dump: status" 1 $?
+	has "too little memory for a dump: why" "$(cat "$work/errors")" "^goheap: $work/dump: $few: look at it where there is more\$"
+	short 1 -e "$program" "$work/dump"
+	equal "too little memory, the first answer: status" 0 $?
+	has "too little memory, the first answer: the heap" "$(cat "$work/found")" '^Nothing unusual but for the heap, which was not looked at\.$'
+	has "too little memory, the first answer: what it is" "$(cat "$work/found")" ', heap dump of graph\.stripped: go1\.27'
+	sample "too little memory for a process" 1.27 troubles || return
+	run_until_ready "$directory/troubles.stripped" leaks
+	short 20000 histogram --bytes "$pid"
+	equal "too little memory for a process: status" 1 $?
+	has "too little memory for a process: why" "$(cat "$work/errors")" \
+		"^goheap: process $pid: expected [0-9]+ MB of free memory, or 48 and a disk .*, for a copy of what it has, found 20 MB"
+	"$GOHEAP" histogram --bytes "$pid" >"$work/expected" 2>"$work/why"
+	short 60000 histogram --bytes "$pid"
+	has "too little memory for a copy: it is in a file" "$(cat "$work/errors")" \
+		"^goheap: 61,440,000 bytes of memory are free: the copy of process $pid is in a temporary file, which takes longer\$"
+	same "too little memory for a copy: the answer" "$work/expected" "$work/found"
+	exec 7>&-
+	wait "$pid" 2>"$work/why"
+}
+
+alone=(-m)
+[ "$(id -u)" = 0 ] || alone=(-r -m)
+if unshare "${alone[@]}" mount --bind /proc/meminfo /proc/meminfo 2>"$work/why"; then
+	check_short
+else
+	skip "too little memory" "nothing can be mounted"
+fi
 in_full "other commands" || finish
 check goroutines --group -e "$program" "$work/dump"
 check goroutines --group --json -e "$program" "$work/dump"

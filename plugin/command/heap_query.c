@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "lib/heap/heap.h"
 #include "lib/util/free_memory.h"
@@ -181,11 +182,12 @@ bool gh_heap_query_has_memory(const struct gh_dump *dump, const char *path, enum
 	struct gh_free_memory memory = gh_free_memory_find("");
 	if (needed <= memory.bytes)
 		return true;
-	gh_say(
-	    "%s: expected %s of free memory, for what points to what, found %s%s: ask a heap dump "
-	    "of it (goheap dump) elsewhere",
-	    path, gh_size_text(needed, wanted), gh_size_text(memory.bytes, found),
-	    memory.in_container ? " in this container" : "");
+	bool is_file = access(path, F_OK) == 0;
+	gh_say("%s: expected %s of free memory, for what points to what, found %s%s: %s", path,
+	       gh_size_text(needed, wanted), gh_size_text(memory.bytes, found),
+	       memory.in_container ? " in this container" : "",
+	       is_file ? "look at it where there is more"
+		       : "ask a heap dump of it (goheap dump) elsewhere");
 	return false;
 }
 
