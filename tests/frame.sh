@@ -172,6 +172,7 @@ check_finish() {
 		"$(sed -nE 's/^Value returned: ([-0-9]+)\?, .*/\1/p' "$work/output")"
 	has "$1: no such frame" "$(cat "$work/output")" '^There is no such frame\.$'
 	has "$1: no number of a frame" "$(cat "$work/output")" '^usage: goheap frame '
+	has "$1: which frames these are" "$(cat "$work/output")" ': goheap goroutine ID selects one$'
 	equal "$1: the frame stays selected" 3 "$(grep -cE '^#1 .* in main\.main ' "$work/output")"
 	has "$1: no process" "$(tail -n 1 "$work/output")" 'No stack\.$'
 }

@@ -254,8 +254,9 @@ bool gh_command_takes(const struct gh_command *command, const char *name)
 /* What it prints of several can be told apart, and can stand behind each other. */
 static bool can_run_on_each(const struct gh_options *options, const struct gh_command *command)
 {
-	return command->operands.rest == GH_NO_MORE && options->output == NULL && !options->json &&
-	       !options->graph;
+	bool is_of_all = command->operands.rest == GH_NO_MORE ||
+			 (command->run == gh_cmd_goroutines && options->nwords == 0);
+	return is_of_all && options->output == NULL && !options->json && !options->graph;
 }
 
 static int refuse_modules(const struct gh_modules *modules, const char *named)

@@ -192,7 +192,12 @@ static int ask_frame(const struct job *job)
 		status = gh_script_commit(script, job->directory) ? GH_EXIT_OK : GH_EXIT_INPUT;
 	}
 	free(typed.text);
-	return is_number ? status : tell_usage(job);
+	if (is_number)
+		return status;
+	tell_usage(job);
+	fputs("N is of the selected thread or goroutine: goheap goroutine ID selects one\n",
+	      stderr);
+	return GH_EXIT_USAGE;
 }
 
 /* Has the arguments be the options that were typed: GDB has described the frame. */
