@@ -14,8 +14,18 @@
 #ifndef GH_PLUGIN_CLI_CLI_H
 #define GH_PLUGIN_CLI_CLI_H
 
+#include <stdlib.h>
+
 #include "lib/profile/profile.h"
 #include "plugin/command/command.h"
+
+/* Reads the decimal number that TEXT is, a goroutine's or a frame's. False if it is none. */
+static inline bool gh_number_read(const char *text, uint64_t *number)
+{
+	char *end;
+	*number = strtoull(text, &end, 10);
+	return *text >= '0' && *text <= '9' && *end == '\0';
+}
 
 /* Shared by the commands that list the records of a heap dump. */
 

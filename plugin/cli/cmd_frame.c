@@ -7,6 +7,7 @@
 #include "lib/code/code.h"
 #include "lib/util/escape.h"
 #include "lib/value/value.h"
+#include "plugin/cli/cli.h"
 #include "plugin/command/command.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/gdb/session_frame.h"
@@ -241,12 +242,10 @@ static bool print_asked(struct gh_process *process, void *context)
 
 static bool read_number(const char *text, uint64_t *number)
 {
-	char *end;
-	*number = strtoull(text, &end, 10);
-	if (*text >= '0' && *text <= '9' && *end == '\0')
-		return true;
-	gh_say("expected a number, found %s", text);
-	return false;
+	bool is_number = gh_number_read(text, number);
+	if (!is_number)
+		gh_say("expected a number, found %s", text);
+	return is_number;
 }
 
 int gh_cmd_frame(const struct gh_options *options)

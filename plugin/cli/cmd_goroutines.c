@@ -1,11 +1,11 @@
 /* goheap goroutines: the goroutines of a heap dump, a core file, or what GDB debugs, as Go prints
  * tracebacks.
  */
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "lib/util/top.h"
+#include "plugin/cli/cli.h"
 #include "plugin/command/command.h"
 #include "plugin/command/heap_query.h"
 #include "plugin/command/kept.h"
@@ -34,10 +34,7 @@ static struct gh_goroutine_list make_listing(const struct gh_options *options,
 /* Reads the number of the one that is asked for. False if none is, or it is no number. */
 static bool read_id(const struct gh_options *options, uint64_t *id)
 {
-	int length = 0;
-	return options->nwords == 1 && isdigit((unsigned char)*options->words[0]) &&
-	       sscanf(options->words[0], "%" SCNu64 "%n", id, &length) == 1 &&
-	       options->words[0][length] == '\0';
+	return options->nwords == 1 && gh_number_read(options->words[0], id);
 }
 
 static bool print_listing(const struct gh_options *options, const struct gh_snapshot *snapshot,

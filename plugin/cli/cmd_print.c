@@ -90,9 +90,8 @@ static bool find_argument(struct typed *typed, struct gh_values *values, unsigne
 	uint32_t named = gh_rtypes_named(values->types, typed->type, NULL);
 	enum gh_kind kind = gh_kind_named(typed->type);
 	/* GDB has such for words of no type. */
-	bool is_word = (kind != 0 && kind <= GH_KIND_COMPLEX128) ||
-		       strcmp(typed->type, "*uintptr") == 0 ||
-		       strcmp(typed->type, GH_NO_GO_TYPE) == 0;
+	bool is_word =
+	    (kind != 0 && kind <= GH_KIND_COMPLEX128) || gh_print_is_untyped(typed->type);
 	bool found = false;
 	if (directory != NULL && gh_session_frame_read(&told, directory) && told.caller == 0 &&
 	    gh_session_value_frame(&frame, registers, directory, told.level, arch) &&

@@ -73,6 +73,9 @@ bool gh_print_answers_refuse(const struct gh_print_answers *answers,
 /* The type of several words of an argument, of no type that is known. */
 #define GH_NO_GO_TYPE "struct {...}"
 
+/* TYPE is that, or the one of a word of an argument that may be a pointer, likewise. */
+bool gh_print_is_untyped(const char *type);
+
 /* The expression of PRINT, which is of that TYPE to GDB, is the value that is to be printed; else
  * it tells where that is. */
 bool gh_print_is_value(const struct gh_print_words *print, const char *type);

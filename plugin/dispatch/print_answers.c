@@ -70,56 +70,59 @@ const char *gh_print_answers_lost(const struct gh_print_answers *answers,
 				  const struct gh_print_words *print, struct gh_print_part *part)
 {
 	struct gh_print_part parts[GH_PRINT_PARTS];
-	if (!answers->lost || (print->type != NULL && !gh_print_is_argument(print->expression)))
+	bool is_typed = print->type != NULL;
+	if (!answers->lost || (is_typed && !gh_print_is_argument(print->expression)))
 		return NULL;
-	if (print->type != NULL) {
-		*part = (struct gh_print_part){strdup(print->expression), strdup("")};
-		if (part->operand != NULL && part->part != NULL)
-			return print->type;
-		gh_print_parts_free(part, 1);
-		return NULL;
-	}
 	/* The shortest operand is first. */
 	size_t count = gh_print_parts(parts, print->expression);
-	const char *type = answers->types[count > 0 ? 1 : 0];
+	const char *type = is_typed ? print->type : answers->types[count > 0 ? 1 : 0];
 	*part = (struct gh_print_part){strdup(count > 0 ? parts[0].operand : print->expression),
 				       strdup(count > 0 ? parts[0].part : "")};
 	gh_print_parts_free(parts, count);
 	/* The words of an argument are shown that has no type that is known. */
 	bool is_words = part->operand != NULL && gh_print_is_argument(part->operand) &&
-			type != NULL &&
-			(strcmp(type, "*uintptr") == 0 || strcmp(type, GH_NO_GO_TYPE) == 0);
-	if (type != NULL && (is_words || gh_print_is_value(print, type)) && part->operand != NULL &&
-	    part->part != NULL)
+			type != NULL && gh_print_is_untyped(type);
+	if (type != NULL && (is_typed || is_words || gh_print_is_value(print, type)) &&
+	    part->operand != NULL && part->part != NULL)
 		return type;
 	gh_print_parts_free(part, 1);
 	return NULL;
 }
 
-/* SCOPE has a line "Symbol NAME is ...". */
+/* Moves *AT to the next name, that of a line "Symbol NAME is ...". Gives its length; 0 if there is
+ * none. */
+static size_t next_name(const char **at)
+{
+	static const char before[] = "Symbol ";
+	while ((*at = strstr(*at, before)) != NULL) {
+		*at += sizeof(before) - 1;
+		size_t length = strcspn(*at, " \n");
+		if (length > 0 && strncmp(*at + length, " is ", 4) == 0)
+			return length;
+	}
+	return 0;
+}
+
+/* SCOPE has that NAME. */
 static bool has_name(const char *scope, const char *name)
 {
-	size_t length = strlen(name);
-	for (const char *at = scope; (at = strstr(at, "Symbol ")) != NULL;) {
-		at += strlen("Symbol ");
-		if (strncmp(at, name, length) == 0 && strncmp(at + length, " is ", 4) == 0)
+	size_t length;
+	while ((length = next_name(&scope)) > 0)
+		if (length == strlen(name) && memcmp(scope, name, length) == 0)
 			return true;
-	}
 	return false;
 }
 
-/* Says which names there are: those of lines "Symbol NAME is ...", but for inlined functions. */
+/* Says which names SCOPE has, but for inlined functions. */
 static void tell_names(const char *scope)
 {
-	static const char before[] = "Symbol ";
 	unsigned count = 0;
-	for (const char *at = scope; (at = strstr(at, before)) != NULL;) {
+	size_t length;
+	while ((length = next_name(&scope)) > 0) {
 		char name[128];
-		at += sizeof(before) - 1;
-		size_t length = strcspn(at, " \n");
-		if (length == 0 || length >= sizeof(name) || strncmp(at + length, " is ", 4) != 0)
+		if (length >= sizeof(name))
 			continue;
-		memcpy(name, at, length);
+		memcpy(name, scope, length);
 		name[length] = '\0';
 		if (strchr(name, '.') != NULL)
 			continue;

@@ -189,6 +189,11 @@ bool gh_print_is_argument(const char *expression)
 	return digits > 0 && expression[3 + digits] == '\0';
 }
 
+bool gh_print_is_untyped(const char *type)
+{
+	return strcmp(type, "*uintptr") == 0 || strcmp(type, GH_NO_GO_TYPE) == 0;
+}
+
 bool gh_print_is_value(const struct gh_print_words *print, const char *type)
 {
 	static const char *const pointers[] = {"chan ", "<-chan ", "func(", "map["};
